@@ -4,8 +4,9 @@
 #: Test
 #:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
 #:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
-#:   make check FILE=tests/guest/events/lab.sh    only the tests of this file (or of tests/host, tests/unit), and only what they need is built;
-#:                         ON=arm64 or ON=x86_64: on this machine alone
+#:   make check FILE=lab.sh   only the tests of this file, or of a folder (FILE=tests/guest/sched, FILE=tests/unit/mm), and only what they
+#:                         need is built; ON=arm64 or ON=x86_64: on this machine alone. With CORE=1, WITH=, WITHOUT=: scripts of
+#:                         tests/guest on such a kernel, which skips those that need a room that it leaves out
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
 #:   make mutation N=100 [FILES=kernel/mm] [MINUTES=60]   plants one-line bugs, those of tests/mutation/curated.txt and N made by rule, and
@@ -30,10 +31,11 @@ FILE ?=
 ON   ?=
 # A machine goes by the name of its goal (arm64) or by that of its folder in arch/ (aarch64), which is in the names of its tests.
 on = $(foreach m,$(HERE),$(if $(filter $(ON),$(m) $(ARCH_$(m))),$(ARCH_$(m))))
-check: deps-build deps-run deps-test
+check_on = $(foreach m,$(HERE),$(if $(filter $(or $(ON),$(m)),$(m) $(ARCH_$(m))),$(m)))
+check: deps-build deps-run deps-test $(if $(VARIANT),$(check_on))
 	$(Q)test -n '$(FILE)' || { echo 'make check: FILE=tests/guest/events/lab.sh names the file whose tests are to run' >&2; exit 2; }
 	$(Q)test -z '$(ON)' -o -n '$(strip $(on))' || { echo 'make check: there is no machine $(ON); ON= takes one of: $(HERE)' >&2; exit 2; }
-	$(Q)tests/run --build --file '$(FILE)' $(if $(ON),-k '$(strip $(on))')
+	$(Q)tests/run --build --file '$(FILE)' $(if $(ON),-k '$(strip $(on))')$(if $(VARIANT),$(foreach m,$(check_on), --build-of 'build/$(ARCH_$(m))$(VARIANT)'))
 
 # speedscope itself, from npm: its own importer reads our files in tests/guest/trace-files/test_trace_dat.py. Where it cannot be fetched, that test is skipped.
 SPEEDSCOPE := build/host/npm/node_modules/speedscope/package.json

@@ -161,6 +161,13 @@ def pytest_addoption(parser):
     parser.addoption(
         "--one-machine", action="store_true", help="run what tests/one_machine names on the machine that it names alone"
     )
+    parser.addoption(
+        "--build-of",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="run scripts of tests/guest, and them alone, on the kernel in this folder (tests/guest/conftest.py)",
+    )
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -198,6 +205,7 @@ def pytest_configure(config):
         "soak: has a long form, which runs for SOAK_MINUTES under make soak; soak(only=True): has no short form, and is "
         "not in the ordinary suite",
     )
+    config.addinivalue_line("markers", "rooms: optional rooms of the kernel that the test needs (the file `rooms`)")
 
 
 def pytest_generate_tests(metafunc):

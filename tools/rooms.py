@@ -79,10 +79,14 @@ def floors():
 # ---- Rooms that are left out
 
 
+def called(word, rooms):
+    """The rooms of this path, or of this last part of a path."""
+    return [word] if word in rooms else [name for name in rooms if name.rpartition("/")[2] == word]
+
+
 def named(word, rooms):
-    """The optional room of this path, or of this last part of a path."""
-    path = word if word in rooms else None
-    found = [path] if path else [name for name in rooms if name.rpartition("/")[2] == word]
+    """The same when it is one room, and optional."""
+    found = called(word, rooms)
     optional = " ".join(sorted(name for name, room in rooms.items() if room.kind == "optional"))
     if not found:
         raise Mistake(f"there is no room '{word}'; what can be left out: {optional}")
@@ -105,6 +109,15 @@ def all_needs(room, rooms):
                 needs.add(name)
                 new.append(name)
     return {name for name in needs if rooms[name].kind == "optional"}
+
+
+@functools.cache
+def lacking(build):
+    """Optional rooms that the kernel in this build folder leaves out: its link has no object of theirs."""
+    with open(os.path.join(build, "kernel.objects"), encoding="utf-8") as file:
+        objects = {re.sub(r"^build/[^/]*/", "", os.path.dirname(word)) for word in file.read().split()}
+    there = {room_of(folder, read()) for folder in objects}
+    return {name for name, room in read().items() if room.kind == "optional" and name not in there}
 
 
 def left_out(rooms, core, wanted, unwanted, absent=()):

@@ -4,6 +4,7 @@ Its first comment lines say what it is and which machine it wants:
 
     # description: counts calls of one function
     # requires: smp=1,4 cpu=all irqchip=all mem=512M icount turn=10 timeout=120 append="quiet debug" progs=storm soak
+    # requires: rooms="net hist"
 
 Each runs on every machine. progs: programs of tests/guest/progs (without the folder), which the script finds in /bin.
 /run/prelude is what scripts share. Values separated by commas make one test for each (smp=1,4 runs twice; several such:
@@ -11,6 +12,10 @@ each combination). Values behind a semicolon (smp=4;2) prove nothing that those 
 soak only. cpu=all and irqchip=all are what tests/machines.py names for the machine. `soak` means that the script has a
 long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it,
 what the script prints must be exactly that.
+
+rooms: optional rooms that the script needs, as the file `rooms` has them, by path or last part. The room that a folder
+here is named after, all its scripts need without a word. Where the kernel leaves a room out, the tests that need it are
+skipped and say so. --build-of FOLDER names a kernel to try; then only scripts run. A test in Python has the mark rooms.
 """
 
 import difflib
@@ -22,6 +27,7 @@ import shlex
 
 import postmortem
 import pytest
+import rooms
 from machines import TARGETS, want_features
 from vitrine_guest import Guest, GuestError
 
@@ -37,8 +43,9 @@ KEYS = {
     "timeout": float,
     "append": str,
     "progs": str.split,
+    "rooms": str.split,
 }
-WHOLE = ("append", "progs")  # may hold commas
+WHOLE = ("append", "progs", "rooms")  # may hold commas
 FLAGS = ("icount", "soak")
 
 
@@ -70,7 +77,41 @@ def complaints(output):
     return "".join(f"{line}\n" for line in output.splitlines() if failed.search(line))
 
 
-def pytest_runtest_setup():
+def builds(config):
+    """{machine's name: build folder} of --build-of."""
+    return {os.path.basename(folder).partition("-")[0]: folder for folder in config.getoption("--build-of")}
+
+
+def pytest_collection_modifyitems(config, items):
+    chosen = builds(config)
+    if chosen:
+        left = [item for item in items if not (isinstance(item, GuestTest) and item.machine.arch in chosen)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
+def needs(item):
+    """The optional rooms that a test needs: what its folder is named after, and what it names itself."""
+    words = [item.path.relative_to(HERE).parts[0]]
+    words += item.rooms if isinstance(item, GuestTest) else [w for m in item.iter_markers("rooms") for w in m.args]
+    return [
+        room for word in words for room in rooms.called(word, rooms.read()) if rooms.read()[room].kind == "optional"
+    ]
+
+
+def skip_without_rooms(item):
+    machine = item.machine if isinstance(item, GuestTest) else getattr(item, "callspec", None)
+    if machine and not isinstance(item, GuestTest):
+        machine = machine.params.get("machine")
+    build = machine and builds(item.config).get(machine.arch, os.path.join(rooms.ROOT, "build", machine.arch))
+    absent = rooms.lacking(build) if build and os.path.exists(os.path.join(build, "kernel.objects")) else ()
+    for room in needs(item):
+        if room in absent:
+            pytest.skip(f"needs room {room}, which this kernel leaves out")
+
+
+def pytest_runtest_setup(item):
+    skip_without_rooms(item)
     STARTED.clear()
     os.environ.update(LIFETIME)
     for name, value in GUESTS_OF_TESTS.items():
@@ -128,6 +169,9 @@ def parse_head(text):
                     choices[key] = [KEYS[key](one) for one in values]
                 except ValueError as error:
                     raise BadHead(f"requires: {word}: {error}") from error
+                for room in choices["rooms"][0] if key == "rooms" else ():
+                    if len(rooms.called(room, rooms.read())) != 1:
+                        raise BadHead(f"requires: '{room}' is not one room of the file `rooms`")
             else:
                 raise BadHead(f"requires: '{word}' is none of {', '.join([*KEYS, *FLAGS])}")
     return description.group(1), choices
@@ -166,6 +210,7 @@ class GuestTest(pytest.Item):
     def __init__(self, *, machine, settings, description, **kwargs):
         super().__init__(**kwargs)
         self.machine, self.settings, self.description = machine, dict(settings), description
+        self.rooms = self.settings.pop("rooms", [])
 
     def runtest(self):
         settings, arguments = dict(self.settings), []
@@ -177,7 +222,8 @@ class GuestTest(pytest.Item):
         want_features(self.machine.arch, settings)
         files = self.machine.programs(*settings.pop("progs", []))
         files["run/prelude"] = (0o644, (HERE / "prelude").read_bytes())
-        run = self.machine.script(self.path.read_bytes(), arguments, files=files, **settings)
+        build = builds(self.config).get(self.machine.arch)
+        run = self.machine.script(self.path.read_bytes(), arguments, files=files, build=build, **settings)
         try:
             run.wait_start()
             status = run.wait_exit()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: programs that go wrong end alone, each with its signal; the shell goes on
 # requires: smp=2 mem=128M timeout=120 progs="crash"
+# requires: rooms="procfs"
 . /run/prelude
 crash list > /tmp/ways
 test $(wc -l < /tmp/ways) = 9 || fail "crash knows other ways: $(cat /tmp/ways)"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: boots on every machine that we name, all of it traced, with the usual file systems in place
 # requires: smp=1,4 irqchip=all cpu=all append="ftrace=function_graph trace_event=*:* stacktrace"
+# requires: rooms="procfs"
 fail() { echo "boots: $1"; exit 1; }
 grep -q '^Vitrine version' /proc/version || fail '/proc/version does not say who we are'
 test -c /dev/null || fail '/dev/null is no character device'

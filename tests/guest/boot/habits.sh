@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: words that guides add to the command line are known, and say why they have no effect; debugfs=off
 # requires: smp=1 append="nokaslr lockdown=none mitigations=off splash ro debugfs=off panic=5 nosuchword=1 loglevel=16 console=ttyS0,115200 earlyprintk=serial mem=64M rcu_nocbs=0"
+# requires: rooms="procfs"
 . /run/prelude
 # why WORD: what the log says of it
 why() {

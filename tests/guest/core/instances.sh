@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: instances: each trace array has everything of its own; made and freed under load, busy while in use, nothing lost
 # requires: smp=4 timeout=240
+# requires: rooms="historic noise procfs samples"
 . /run/prelude
 tracing_reset
 cd $T/instances

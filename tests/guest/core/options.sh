@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: each of trace_options in effect, where no format of `trace` is concerned
 # requires: smp=2 timeout=120 progs="calls errno pollfile"
+# requires: rooms="procfs"
 . /run/prelude
 tracing_reset
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: a list of pids that is refused leaves no memory behind
 # requires: smp=1 timeout=60
+# requires: rooms="procfs"
 . /run/prelude
 cd $T
 

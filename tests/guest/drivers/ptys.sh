@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: pseudo terminals: lines, raw bytes, sessions and their end, /dev/pts, as the same program finds them on Linux
 # requires: smp=4;1 timeout=180 progs="ptytest ptysize"
+# requires: rooms="procfs"
 . /run/prelude
 same 'init has mounted it' 'devpts /dev/pts devpts rw,nosuid,noexec 0 0' "$(grep ' /dev/pts ' /proc/mounts)"
 ptytest || fail ptytest

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: filters of events: which records they let through, what their files show, and what error_log says of wrong ones
 # requires: smp=2 icount append="loglevel=5" progs="errno" timeout=120
+# requires: rooms="procfs samples"
 . /run/prelude
 tracing_reset
 sched=events/sched

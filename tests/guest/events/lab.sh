@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: the sample events: every form an event can have, recorded and worded; probes come and go under fire, and none misses or outlives its time
 # requires: smp=4 timeout=300 soak
+# requires: rooms="samples"
 . /run/prelude
 lab=/sys/kernel/debug/lab
 rounds=15

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: the story of the events holds: what scheduler, interrupts and softirqs tell of four busy CPUs is lived through again without a contradiction, also where events were lost
 # requires: smp=4 mem=512M timeout=300 progs="replay" soak
+# requires: rooms="procfs"
 . /run/prelude
 cd $T
 wanted=10000

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: tasks that end under function_graph give back all that they had: shadow stacks, kernel stacks, pages
 # requires: smp=2 mem=128M timeout=120
+# requires: rooms="procfs samples"
 . /run/prelude
 tracing_reset
 # crowd N: so many tasks sleep while they are traced, and end, half of them by a signal in the middle of it

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: hardware breakpoints and ksym_tracer: each access of the kernel to a watched variable is counted once
 # requires: smp=4;1 icount timeout=240 progs="ptracestep"
+# requires: rooms="procfs ptrace samples"
 . /run/prelude
 H=/sys/kernel/debug/hw_breakpoint
 tracing_reset

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: CPUs go down and up under load, while functions, calls, events and interrupts off are traced; no task is lost
 # requires: smp=4 timeout=400 progs="storm tracecheck" soak
+# requires: rooms="historic procfs samples"
 . /run/prelude
 C=/sys/devices/system/cpu
 rounds=3 # of each tracer; in the long form 200 times in all, and then as long as there is time

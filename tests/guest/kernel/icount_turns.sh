@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: with --icount no CPU is left without turns by one that never waits, and what waits for many locks comes to its end
 # requires: smp=4 icount timeout=60 append="quiet loglevel=5" progs="tracefuzz"
+# requires: rooms="dynevents procfs"
 . /run/prelude
 tracing_reset
 

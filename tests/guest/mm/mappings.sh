@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: 65,000 mappings cost little more each than 100 do, in instructions; vm.max_map_count is where it ends
 # requires: smp=1 icount timeout=120 progs="maptest"
+# requires: rooms="procfs"
 . /run/prelude
 maptest 100 > /tmp/few || fail "maptest 100: $(cat /tmp/few)"
 maptest 65000 > /tmp/many || fail "maptest 65000: $(cat /tmp/many)"

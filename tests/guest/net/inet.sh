@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: sockets of AF_INET: UDP, raw and ping sockets, ICMP, devices, as the same programs find them on Linux; counters of /proc/net; no memory is lost
 # requires: smp=1,4 timeout=240 progs="inettest udptest ineterrors netevents"
+# requires: rooms="inet procfs"
 . /run/prelude
 
 # counter GROUP NAME: of /proc/net/snmp

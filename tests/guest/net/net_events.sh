@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: events net:*, skb:*, sock:*, udp:* and the softirq NET_RX: exactly so many for so many packets, with their lengths, in the order of a packet's way
 # requires: smp=2 icount progs="netevents"
+# requires: rooms="dynevents inet"
 . /run/prelude
 tracing_reset
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: snapshot: what it takes, shows and gives back, of all CPUs and of one; a latency tracer honours tracing_cpumask
 # requires: smp=2 icount mem=96M timeout=120
+# requires: rooms="procfs"
 . /run/prelude
 tracing_reset
 

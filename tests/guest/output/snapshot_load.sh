@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: with four CPUs writing, a snapshot loses and doubles no record, and gives all its memory back
 # requires: smp=4 timeout=300 progs="snaptest"
+# requires: rooms="procfs"
 . /run/prelude
 tracing_reset
 echo sys_getppid > set_ftrace_filter

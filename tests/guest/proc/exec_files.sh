@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: a running program's file and writers of it; what exec makes of headers; pipes opened again; no attributes
 # requires: smp=4;1 timeout=120 progs="exectest"
+# requires: rooms="procfs"
 . /run/prelude
 exectest || fail exectest
 

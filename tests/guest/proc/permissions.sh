@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: who may do what: every call that reaches beyond its caller, as root and as uid 1000
 # requires: smp=2 timeout=120 progs="permtest permfiles setidtest idcalls hidden"
+# requires: rooms="inet procfs"
 . /run/prelude
 for program in permtest permfiles setidtest idcalls hidden; do
 	$program || fail $program

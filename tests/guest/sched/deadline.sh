@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: deadline tasks on one CPU: parameters, budgets and periods to the microsecond, order, admission
 # requires: icount timeout=240 progs="dltest dlcalls"
+# requires: rooms="procfs"
 . /run/prelude
 dlcalls || fail dlcalls
 dltest || fail dltest

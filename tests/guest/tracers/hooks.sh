@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: hooks of interrupts and preemption balance under load; irqsoff, preemptoff, preemptirqsoff and their options
 # requires: smp=4;1 timeout=600
+# requires: rooms="procfs samples"
 . /run/prelude
 D=/sys/kernel/debug/latency
 tracing_reset

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: a CPU that waits for interrupts has no latency; from the one that ends the waiting to the switch it has; a terminal has little
 # requires: icount timeout=120
+# requires: rooms="procfs"
 . /run/prelude
 tracing_reset
 for tracer in irqsoff preemptoff preemptirqsoff; do

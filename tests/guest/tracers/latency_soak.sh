@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: under load, with maxima coming and going, every trace that a latency tracer shows is whole
 # requires: smp=4 timeout=300 progs="latsoak" soak
+# requires: rooms="procfs"
 . /run/prelude
 minutes=$1
 set -- $(tr ' ' '\n' < $T/available_tracers | grep -E 'off$|^wakeup')

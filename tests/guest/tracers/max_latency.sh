@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: what a latency tracer's maximum is and stays: tracing_max_latency, tracing_thresh, readers, truncating, resizing
 # requires: smp=1 icount mem=96M timeout=120
+# requires: rooms="procfs samples"
 . /run/prelude
 tracing_reset
 

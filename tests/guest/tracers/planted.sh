@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: a planted section is reported by the tracers that should see it, with its length and its function
 # requires: smp=1,4 icount turn=10 timeout=240
+# requires: rooms="procfs samples"
 . /run/prelude
 P=/sys/kernel/debug/latency
 tracing_reset

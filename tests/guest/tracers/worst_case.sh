@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: no section and no wake-up of this kernel is longer than 200 us under all kinds of work
 # requires: smp=1 icount timeout=300
+# requires: rooms="procfs"
 . /run/prelude
 tracing_reset
 echo 0 > options/function-trace

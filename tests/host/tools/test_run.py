@@ -78,11 +78,38 @@ def test_one_file():
 
 
 def test_a_file_that_is_not_there():
-    for path in ("tests/guest/nothing.sh", "README.md", "tests/guest"):
+    for path in ("tests/guest/nothing.sh", "README.md", "tests/guest/conftest.sh", "docs/lab.sh", "tests"):
         done = run("--file", path)
         assert (done.returncode, done.stdout) == (2, "") and f"no test file '{path}'" in done.stderr
     done = make("check")
     assert done.returncode == 2 and "FILE=tests/guest/events/lab.sh names the file" in done.stderr
+
+
+def test_a_name_finds_its_file(runner, monkeypatch):
+    """A test that has been moved is found by its old path; a folder is all its tests."""
+    for path in ("lab.sh", "tests/guest/lab.sh", "tests/guest/events/lab.sh"):
+        assert runner.named(path) == ("tests/guest/events/lab.sh", None)
+    assert runner.named("tests/unit/mm/") == ("tests/unit/mm", None) and runner.named("tests/unit") == (
+        "tests/unit",
+        None,
+    )
+    monkeypatch.setattr(runner, "test_files", lambda: ["tests/host/a/test_x.py", "tests/host/b/test_x.py"])
+    several = "several test files are called 'test_x.py': tests/host/a/test_x.py tests/host/b/test_x.py"
+    assert runner.named("test_x.py") == (None, several)
+
+
+def test_a_kernel_without_rooms(tmp_path):
+    """The scripts of the other machine and tests in Python are left out, what needs an absent room is skipped by name."""
+    build = tmp_path / "x86_64-none"
+    build.mkdir()
+    (build / "kernel.objects").write_text("build/x86_64-none/kernel/panic.o\n")
+    done = run("--build-of", str(build), "--file", "tests/guest/hist")
+    assert done.returncode == 0 and done.stdout.endswith("\n0 passed, 0 failed\n"), done.stdout
+    assert "needs room trace/hist, which this kernel leaves out" in done.stdout and "aarch64" not in done.stdout
+    done = run("--build-of", str(build), "--file", "test_graph.py")
+    assert done.returncode == 1 and "there is no such test" in done.stdout
+    done = make("-n", "check", "FILE=lab.sh", "CORE=1", "ON=arm64", "MAKE=true")
+    assert "--file 'lab.sh' -k 'aarch64' --build-of 'build/aarch64-core'\n" in done.stdout, done
 
 
 def test_one_machine():

@@ -115,7 +115,7 @@ def test_examples_work_aarch64(tree, tmp_path):
             (command, answer) for _, command, answer in rows
         ]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/guest/switches.sh", "-k", "aarch64"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/guest/proc/switches.sh", "-k", "aarch64"],
         cwd=tree,
         check=False,
         capture_output=True,

@@ -1,12 +1,15 @@
 """Rooms keep to their ceilings (the file `rooms`), some can be left out, and pages that say how large things are say what
 is so."""
 
+import collections
+import fnmatch
 import os
 import re
 import subprocess
 
 import pytest
 import rooms
+from tree import files
 
 LIST = """# a comment
 
@@ -25,6 +28,33 @@ def kernel_folders():
         ["git", "ls-files", "*.c", "*.S", "*.h"], cwd=rooms.ROOT, capture_output=True, text=True, check=True
     )
     return {os.path.dirname(path) for path in done.stdout.split() if not path.startswith("tests/")}
+
+
+def test_a_folder_of_tests_has_at_most_25_files():
+    """What a script is expected to print counts with the script."""
+    paths = [path for path in files() if path.startswith("tests/") and not path.endswith((".expected", "/README.md"))]
+    folders = collections.Counter(map(os.path.dirname, paths))
+    assert len(folders) > 100
+    assert not {folder: number for folder, number in folders.items() if number > 25}
+
+
+def test_a_name_is_enough():
+    """Programs of guests lie in one folder there, and unit tests in one of build/; tests/run finds a test by its name."""
+    for pattern in ("tests/guest/progs/*.c", "tests/guest/stories/*.sh", "tests/*_test.c", "tests/*/test_*.py"):
+        names = [os.path.basename(path) for path in files() if fnmatch.fnmatch(path, pattern)]
+        assert len(names) > 50 and len(names) == len(set(names)), pattern
+    scripts = [os.path.basename(path) for path in files() if re.match(r"tests/guest/(?!stories/).*\.sh$", path)]
+    assert len(scripts) > 100 and len(scripts) == len(set(scripts))
+
+
+def test_what_a_kernel_lacks(tmp_path):
+    """By the objects of its link; no folder of the tests stands for another room than the one that it is about."""
+    (tmp_path / "kernel.objects").write_text("ld | build/x/kernel/net/socket.o build/x/trace/hist/map.o\n")
+    lacking = rooms.lacking(str(tmp_path))
+    assert "trace/hist" not in lacking and "kernel/net" not in lacking
+    assert {"kernel/net/inet", "trace/synth", "samples"} <= lacking and "kernel" not in lacking
+    assert rooms.called("boot", rooms.read()) == ["boot"] and rooms.called("hist", rooms.read()) == ["trace/hist"]
+    assert rooms.called("nosuch", rooms.read()) == []
 
 
 def test_no_room_has_outgrown_its_ceiling():
