@@ -73,8 +73,8 @@ int tracing_release(struct inode *inode, struct file *file);
 loff_t tracing_lseek(struct file *file, loff_t off, int whence);
 
 /*
- * What makes trace_pipe_raw a file that programs can map (output/pages/pipe_raw_map.c): two of its file operations. There is
- * at most one.
+ * What makes trace_pipe_raw a file that programs can map (output/pages/pipe_raw_map.c): two of its file operations.
+ * There is at most one.
  */
 struct trace_raw_map {
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
