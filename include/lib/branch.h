@@ -3,7 +3,7 @@
  *
  * In an ordinary build that is all. `make branch-arm64` (branch-x86_64) builds a kernel in which each of these hints
  * counts how often it was right, and with BRANCH=all one in which every `if` counts how often its condition was true,
- * too. Both kernels have the tracer `branch` (trace/tracers/branch.c, docs/tracer-branch.md). This is the only file
+ * too. Both kernels have the tracer `branch` (trace/tracers/branch, docs/tracer-branch.md). This is the only file
  * that knows of these builds: mk/kernel_flags.mk defines BRANCH_PROFILE, BRANCH_PROFILE_ALL, and BRANCH_UNTRACED for
  * files that the tracer may not enter because it runs in them.
  */
@@ -28,10 +28,10 @@ struct branch_site {
 
 /*
  * Adds one to this CPU's counter. Any context in which the CPU has its per-CPU offset: all of C outside of boot/. It is
- * not traced and takes no lock. trace/tracers/stat/branch.c
+ * not traced and takes no lock. trace/tracers/branch/stat.c
  */
 void branch_count(const struct branch_site *site, bool correct);
-/* The same, and a record for each array that has the tracer `branch`. trace/tracers/branch.c */
+/* The same, and a record for each array that has the tracer `branch`. trace/tracers/branch/tracer.c */
 void branch_asked(const struct branch_site *site, bool correct);
 
 #ifdef BRANCH_UNTRACED

@@ -101,7 +101,7 @@ struct fgraph_ops {
 	/* In place of all, while this is the only user; may be NULL (trace/ftrace/fgraph_inline.h). */
 	ftrace_func_t direct_enter;			     /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs); /* [I] */
-	/* The same while the profiler has the same sets: they call it (trace/tracers/stat/profile.h). */
+	/* The same while the profiler has the same sets: they call it (struct graph_profiler). */
 	ftrace_func_t profiled_enter;			       /* [I] */
 	void (*profiled_return)(struct fgraph_ret_regs *regs); /* [I] */
 	struct ftrace_ops *ops;				       /* [I] its sets of functions */

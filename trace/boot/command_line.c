@@ -18,15 +18,13 @@
 #include "ftrace/early.h"
 #include "tracefs/refused.h"
 #include "tracers/graph/graph.h"
-#include "tracers/stat/stack.h"
 #include "command_line.h"
 
 #define BOOT_TEXT_MAX 512
 
 /* What the command line asked for, kept until tracing is up. [boot] */
 static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_MAX], boot_options[BOOT_TEXT_MAX],
-	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX],
-	boot_stack_filter[BOOT_TEXT_MAX];
+	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX];
 static bool boot_snapshot; /* [boot] */
 
 __setup_text("ftrace=", boot_tracer);
@@ -51,23 +49,6 @@ static int set_boot_graph_depth(const char *value)
 	return 0;
 }
 __setup("ftrace_graph_max_depth=", set_boot_graph_depth);
-
-static bool boot_stacktrace; /* [boot] the stack tracer is wanted: stacktrace or stacktrace_filter= was given */
-
-/* Whatever value follows, as in Linux. */
-static int set_boot_stacktrace(const char *value)
-{
-	boot_stacktrace = true;
-	return 0;
-}
-__setup("stacktrace", set_boot_stacktrace);
-
-static int set_boot_stack_filter(const char *value)
-{
-	boot_stacktrace = true;
-	return param_keep(boot_stack_filter, sizeof(boot_stack_filter), value);
-}
-__setup("stacktrace_filter=", set_boot_stack_filter);
 
 /*
  * Bytes for each CPU, with a suffix such as K or M. Less than a page becomes a page; more than 1 TiB is a typing
@@ -143,12 +124,6 @@ static const char *apply_graph_notrace(const char *word)
 	return why("set_graph_notrace", word, graph_filter_add(&graph_notrace, word));
 }
 
-static const char *apply_stack_filter(const char *word)
-{
-	return why("stack_trace_filter", word,
-		   ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
-}
-
 /* General options, before the tracer begins. A tracer's own options are set once the tracer is selected. */
 static const char *apply_option(const char *word)
 {
@@ -164,18 +139,6 @@ static const char *apply_own_option(const char *word)
 	int ret = trace_option_of(word, NULL) ? 0 : trace_set_option(&global_trace, word, &reason);
 
 	return reason ?: why("trace_options", word, ret);
-}
-
-static void start_stack_tracer(void)
-{
-	int ret;
-
-	for_each_word(boot_stack_filter, "stacktrace_filter", apply_stack_filter);
-	if (!boot_stacktrace)
-		return;
-	ret = stack_tracer_set(1);
-	if (ret)
-		pr_warn("ftrace: cannot start the stack tracer: %s\n", errno_text(-ret));
 }
 
 /*
@@ -241,7 +204,6 @@ static void trace_boot_start(struct trace_array *tr)
 	start_tracer();
 	ftrace_early_drop();
 	for_each_word(boot_options, "trace_options", apply_own_option);
-	start_stack_tracer();
 	trace_boot_events();
 	trace_boot_config();
 }

@@ -61,6 +61,7 @@ u32 fgraph_mask;
 unsigned fgraph_nr_users;
 bool fgraph_sets_differ;
 u64 fgraph_epoch;
+u64 fgraph_profiled_key;
 bool fgraph_was_used;
 u64 fgraph_mismatches;
 

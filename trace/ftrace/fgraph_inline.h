@@ -14,7 +14,7 @@
  * good key. Other CPUs take them away in two steps, with a grace period between.
  *
  * function_graph beside the profiler hooks for both with one key. It goes by the key of now
- * (profile_fgraph.direct_key), not by the task's: a task that slept since one of the two was alone has frames that
+ * (fgraph_profiled_key), not by the task's: a task that slept since one of the two was alone has frames that
  * the other does not know, and those return the general way, which asks for each user. When the ring takes no record
  * (tracing_on 0) the frame stays for the profiler, without the tracer's bit.
  *

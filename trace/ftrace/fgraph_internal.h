@@ -9,6 +9,7 @@ extern u32 fgraph_mask;				      /* bits of the users that are there, or were a 
 extern unsigned fgraph_nr_users;
 extern bool fgraph_sets_differ; /* not all users want every site that calls; or users are changing */
 extern u64 fgraph_epoch;	/* goes up with every change of users */
+extern u64 fgraph_profiled_key; /* key of frames that the tracer makes for the profiler, too; 0: it makes none */
 extern bool fgraph_was_used;	/* there may be hooked returns, for ever from the first user on */
 
 extern u64 fgraph_mismatches; /* [a] returns that were not the innermost call's */

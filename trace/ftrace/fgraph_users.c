@@ -249,13 +249,14 @@ void fgraph_choose(void)
 		only = fgraph_users[i];
 	}
 	fgraph_sets_differ = differ;
+	fgraph_profiled_key = 0;
 	key |= fgraph_epoch << FGRAPH_EPOCH_SHIFT;
 	if (fgraph_nr_users == 1 && only->direct_enter) {
 		set_handlers(only->direct_enter, only->direct_return);
 		only->direct_key = key;
 	} else if (fgraph_nr_users == 2 && tracer && profiler && tracer->profiled_enter && !differ) {
 		set_handlers(tracer->profiled_enter, tracer->profiled_return);
-		tracer->direct_key = profiler->direct_key = key;
+		tracer->direct_key = profiler->direct_key = fgraph_profiled_key = key;
 	} else {
 		set_handlers(NULL, NULL);
 	}

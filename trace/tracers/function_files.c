@@ -18,13 +18,11 @@
 
 #include "events/event_file.h"
 #include "ftrace/internal.h"
-#include "tracefs/refused.h"
-#include "tracefs/tracefs.h"
 #include "tracefs/words.h"
 #include "tracers/graph/graph.h"
-#include "tracers/stat/stack.h"
 #include "func_probe.h"
 #include "function_commands.h"
+#include "function_filter.h"
 #include "function_modules.h"
 
 /* ---- Lists of records: one seq_file walk, told apart by what it shows. */
@@ -273,7 +271,7 @@ static ssize_t take_words(struct filter_writer *w, const char *text, size_t n, c
  * All commands of a write come in force together, in as few stops of the machine as they allow. An error leaves the
  * words before it in force, as on Linux.
  */
-static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct seq_file *m = file->f_mode & FMODE_READ ? file->private_data : NULL;
 	struct filter_writer *w = m ? m->private : file->private_data;
@@ -481,11 +479,8 @@ static int filter_show(struct seq_file *m, void *v)
 
 static const struct seq_operations filter_seq_ops = {filter_start, filter_stop, filter_next, filter_show};
 
-/*
- * Opens one of the files that hold a set. `ops` or `graph` says whose set, and `exclude` which of its two. A file that
- * is opened for reading is a seq_file, whose private pointer then leads to the writer. 0 or -errno.
- */
-static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
+/* w is freed with the file, and here only if that cannot be read. */
+int ftrace_filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
 {
 	struct filter_writer *w = writer_alloc(file, ops, exclude, graph);
 	int ret = 0;
@@ -506,7 +501,7 @@ static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, 
 }
 
 /* The last close puts the collected set in force. */
-static int ftrace_filter_release(struct inode *inode, struct file *file)
+int ftrace_filter_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
 
@@ -518,26 +513,10 @@ static int ftrace_filter_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-/* A file that holds one of the two sets of an ftrace_ops, or the set of a graph filter: see filter_open(). */
-#define FILTER_FILE(id, places, ops, exclude, graph)                 \
-	static int id##_open(struct inode *inode, struct file *file) \
-	{                                                            \
-		return filter_open(file, ops, exclude, graph);       \
-	}                                                            \
-	static const struct file_operations id##_fops = {            \
-		.open = id##_open,                                   \
-		.read = seq_read,                                    \
-		.write = ftrace_filter_write,                        \
-		.llseek = default_llseek,                            \
-		.release = ftrace_filter_release,                    \
-	};                                                           \
-	TRACEFS_FILE(id, #id, 0640, places, &id##_fops)
-
 FILTER_FILE(set_ftrace_filter, TRACEFS_ARRAY, tracefs_array(file)->ops, false, NULL);
 FILTER_FILE(set_ftrace_notrace, TRACEFS_ARRAY, tracefs_array(file)->ops, true, NULL);
 FILTER_FILE(set_graph_function, TRACEFS_TOP, NULL, false, &graph_functions);
 FILTER_FILE(set_graph_notrace, TRACEFS_TOP, NULL, true, &graph_notrace);
-FILTER_FILE(stack_trace_filter, TRACEFS_TOP, &stack_trace_ops, false, NULL);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */
 

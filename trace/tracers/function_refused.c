@@ -14,6 +14,7 @@
 #include "events/text_file.h"
 #include "ftrace/internal.h"
 #include "function_commands.h"
+#include "function_filter.h"
 #include "function_modules.h"
 
 #define WORD_MAX 128 /* longer ones are explained by their beginning */
@@ -200,8 +201,7 @@ static void explain_filter(struct trace_refusal *r)
 		say_no_match(r, glob + (*glob == '!'));
 }
 
-/* The other files take names, and filters by module, but no commands. */
-static void explain_names(struct trace_refusal *r)
+void ftrace_explain_names(struct trace_refusal *r)
 {
 	if (ftrace_is_module_word(r->text) && *r->text == '!')
 		explain_module(r);
@@ -211,12 +211,7 @@ static void explain_names(struct trace_refusal *r)
 		refusal_quote(r, "", r->text + 1, " is not in the file, so it cannot be taken away");
 }
 
-#define TAKES_FUNCTIONS "the name of a function or a pattern, or '!' and one of these"
-#define NAMES_HINT(id, name, fn)                                                                            \
-	static const struct trace_hint id##_hint = {.file = name, .takes = TAKES_FUNCTIONS, .explain = fn}; \
-	REGISTER_TRACE_HINT(id##_hint)
-NAMES_HINT(set_ftrace_filter, "set_ftrace_filter", explain_filter);
-NAMES_HINT(set_ftrace_notrace, "set_ftrace_notrace", explain_names);
-NAMES_HINT(set_graph_function, "set_graph_function", explain_names);
-NAMES_HINT(set_graph_notrace, "set_graph_notrace", explain_names);
-NAMES_HINT(stack_trace_filter, "stack_trace_filter", explain_names);
+FILTER_HINT(set_ftrace_filter, explain_filter);
+FILTER_HINT(set_ftrace_notrace, ftrace_explain_names);
+FILTER_HINT(set_graph_function, ftrace_explain_names);
+FILTER_HINT(set_graph_notrace, ftrace_explain_names);

@@ -65,9 +65,9 @@ bool trace_graph_time(void)
 	return graph_time;
 }
 static bool sleep_is_counted;
-int trace_graph_profiled(bool on)
+int trace_graph_profiled(const struct graph_profiler *profiler)
 {
-	sleep_is_counted = on;
+	sleep_is_counted = profiler;
 	return 0;
 }
 /* The kind of its files, which nobody opens: what they show is called. */

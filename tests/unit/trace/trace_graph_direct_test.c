@@ -28,7 +28,7 @@ u32 max_graph_depth;
 struct tracer_flags graph_flags;
 struct ring_buffer_per_cpu *graph_buffer;
 bool graph_limited;
-struct fgraph_ops profile_fgraph;
+u64 fgraph_profiled_key;
 
 void preempt_schedule_notrace(void)
 {
@@ -44,14 +44,15 @@ bool ip_hash_has(const struct ip_hash *hash, unsigned long ip)
 	return false;
 }
 static unsigned profiled_enters, profiled_leaves;
-void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
+static void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	profiled_enters++;
 }
-void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
+static void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
 {
 	profiled_leaves++;
 }
+struct graph_profiler graph_profiler = {profile_enter, profile_leave};
 
 /* The general way, to which nothing goes here that the direct way can do. */
 static unsigned general_enters, general_returns;
@@ -111,7 +112,7 @@ static int fresh(void **state)
 	stack.top = stack.frames;
 	stack.direct[FGRAPH_TRACER].key = 1ULL << FGRAPH_TRACER | 1ULL << FGRAPH_EPOCH_SHIFT;
 	stack.direct[FGRAPH_TRACER].room = &stack.frames[FTRACE_RETFUNC_DEPTH];
-	profile_fgraph.direct_key = stack.direct[FGRAPH_TRACER].key;
+	fgraph_profiled_key = stack.direct[FGRAPH_TRACER].key;
 	host_task.ret_stack = &stack;
 	host_task.preempt_count = 0;
 	commits = refused = general_enters = general_returns = profiled_enters = profiled_leaves = 0;

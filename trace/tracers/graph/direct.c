@@ -20,7 +20,7 @@
 
 #include "core/recursion.h"
 #include "ftrace/fgraph_inline.h"
-#include "tracers/stat/profile.h"
+#include "ftrace/fgraph_internal.h"
 #include "direct.h"
 #include "graph.h"
 
@@ -59,7 +59,7 @@ enum graph_way { GRAPH_ALONE, GRAPH_LIMITED, GRAPH_PROFILED };
  */
 static __always_inline bool profiled_key(u64 key)
 {
-	return likely(key == READ_ONCE(profile_fgraph.direct_key));
+	return likely(key == READ_ONCE(fgraph_profiled_key));
 }
 
 /*
@@ -160,7 +160,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	ts = sched_clock();
 	frame->calltime = ts;
 	if (way == GRAPH_PROFILED)
-		profile_enter(stack, frame);
+		graph_profiler.enter(stack, frame);
 	if (limited && graph_begins_notrace(state, frame, ip, depth)) {
 		fgraph_hook(fregs);
 		direct_end(masked);
@@ -302,7 +302,7 @@ static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool maske
 	}
 	ts = sched_clock();
 	if (profiled)
-		profile_leave(stack, frame, ts);
+		graph_profiler.leave(stack, frame, ts);
 	claimed = rb_try_open(buffer, RB_WORDS(sizeof(struct ftrace_graph_ret_entry)), ts);
 	if (unlikely(!claimed.event)) {
 		return_reserve_slow(buffer, t, ts, regs->result[0], masked);

@@ -10,7 +10,8 @@
 extern struct tracer_flags graph_flags;
 /* The buffer in which the direct way records this CPU's calls; NULL: they must go the general way. [t] */
 DECLARE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
-extern bool graph_limited; /* [t] there are limits: pids, a depth, functions to begin or to stop at */
+extern struct graph_profiler graph_profiler; /* [t] written before the profiler becomes a user of returns */
+extern bool graph_limited;		     /* [t] there are limits: pids, a depth, functions to begin or to stop at */
 
 /*
  * They replace fgraph_enter and fgraph_return while there is no other user of returns but the profiler: function_graph

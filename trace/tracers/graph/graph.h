@@ -72,8 +72,19 @@ int graph_filter_add(struct graph_filter *filter, const char *pattern);
  */
 void graph_update_fast(struct trace_array *tr);
 void graph_update_all(void); /* the same for all arrays */
-/* The profiler is switched on or off: it obeys the option sleep-time, too. trace_types_lock. 0 or -errno. */
-int trace_graph_profiled(bool on);
+/*
+ * What the function profiler does for a call that function_graph hooks for both, when the frame is made, and for its
+ * return at `now`. Interrupts off.
+ */
+struct graph_profiler {
+	void (*enter)(struct fgraph_stack *stack, struct fgraph_frame *frame);
+	void (*leave)(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now);
+};
+/*
+ * The profiler is about to be switched on, or is off (NULL): it obeys the option sleep-time, too. It is no user of
+ * returns at this moment. trace_types_lock. 0 or -errno.
+ */
+int trace_graph_profiled(const struct graph_profiler *profiler);
 /*
  * The option graph-time, for the profiler: does a function's time include that of the functions it calls? Any context.
  */

@@ -21,7 +21,6 @@
 #include "ftrace/fgraph_inline.h"
 #include "ftrace/fgraph_internal.h"
 #include "output/iter.h"
-#include "tracers/stat/profile.h"
 #include "direct.h"
 #include "graph.h"
 #include "limits.h"
@@ -35,6 +34,7 @@ struct graph_array {
 };
 
 DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
+struct graph_profiler graph_profiler;
 bool graph_limited;
 static unsigned graph_arrays; /* [t] that are enabled */
 static bool graph_profiled;   /* [t] the profiler wants the option sleep-time to have its effect */
@@ -208,13 +208,16 @@ static bool sleep_option(void)
 	return graph_flags.val & TRACE_GRAPH_SLEEP_TIME;
 }
 
-int trace_graph_profiled(bool on)
+int trace_graph_profiled(const struct graph_profiler *profiler)
 {
-	int ret = count_sleep(graph_arrays || on, sleep_option());
+	int ret = count_sleep(graph_arrays || profiler, sleep_option());
 
-	if (!ret)
-		graph_profiled = on;
-	return ret;
+	if (ret)
+		return ret;
+	graph_profiled = profiler;
+	if (profiler)
+		graph_profiler = *profiler;
+	return 0;
 }
 
 bool trace_graph_time(void)

@@ -22,7 +22,7 @@
 #include "output/iter.h"
 #include "output/output.h"
 #include "records/records.h"
-#include "tracers/stat/slab.h"
+#include "slab_stat.h"
 
 /* type_id of both records; the numbers and letters are Linux's. */
 enum kmemtrace_type_id {

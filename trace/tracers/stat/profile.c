@@ -168,7 +168,7 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *ca
 /* ---- Beside function_graph */
 
 /* For function_graph's direct way, which has made the frame for both: count the call. Interrupts off. */
-void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
+static void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
 	struct profile_cpu *here = this_cpu_ptr(&profile_cpu);
@@ -183,13 +183,15 @@ void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 }
 
 /* The counterpart of profile_enter(): function_graph pops the frame after this. */
-void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
+static void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
 {
 	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
 
 	end_call(stack, frame, now);
 	WRITE_ONCE(state->depth, state->depth - 1);
 }
+
+static const struct graph_profiler profile_beside_graph = {profile_enter, profile_leave};
 
 /*
  * ---- The same for the only user of hooked returns, in a task's context; what is not that goes the general way.
@@ -394,7 +396,7 @@ static int prepare_counts(void)
 /* ---- function_profile_enabled */
 
 static struct ftrace_ops profile_ops = {.name = "function_profile"};
-struct fgraph_ops profile_fgraph = {
+static struct fgraph_ops profile_fgraph = {
 	.entryfunc = profile_entry,
 	.retfunc = profile_return,
 	.ops = &profile_ops,
@@ -406,14 +408,14 @@ struct fgraph_ops profile_fgraph = {
 /* The profiler follows the sets of the top array's function tracer (sets_of). 0 or -errno, and then nothing is on. */
 static int profile_start(void)
 {
-	int ret = prepare_counts() ?: trace_graph_profiled(true);
+	int ret = prepare_counts() ?: trace_graph_profiled(&profile_beside_graph);
 
 	if (ret)
 		return ret;
 	profile_ops.sets_of = global_trace.ops;
 	ret = register_ftrace_graph(&profile_fgraph);
 	if (ret)
-		trace_graph_profiled(false);
+		trace_graph_profiled(NULL);
 	return ret;
 }
 
@@ -428,7 +430,7 @@ static int profile_set(bool on)
 		ret = profile_start();
 	} else {
 		unregister_ftrace_graph(&profile_fgraph);
-		trace_graph_profiled(false);
+		trace_graph_profiled(NULL);
 	}
 	if (!ret)
 		profile_enabled = on;

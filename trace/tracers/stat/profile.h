@@ -17,11 +17,3 @@ bool profile_read(int cpu, unsigned rec, struct profile_count *count);
 
 /* tracers/stat/profile_show.c: sample variance in ns^2 / 1000; what is shown divides by 1000 once more. */
 u64 profile_variance(const struct profile_count *count);
-
-/*
- * A call that function_graph's own way hooks for both, and its return at `now`. Interrupts off. Frames of such calls
- * have profile_fgraph.direct_key.
- */
-extern struct fgraph_ops profile_fgraph;
-void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame);
-void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now);

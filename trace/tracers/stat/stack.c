@@ -10,7 +10,10 @@
 #include <arch/stacktrace.h>
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
+#include <kernel/cmdline.h>
+#include <kernel/printk.h>
 #include <lib/errno.h>
+#include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
@@ -19,9 +22,7 @@
 
 #include "core/array.h"
 #include "core/recursion.h"
-#include "tracefs/refused.h"
-#include "tracefs/tracefs.h"
-#include "stack.h"
+#include "tracers/function_filter.h"
 
 #define STACK_MAX_FRAMES 128 /* frames beyond are left out */
 
@@ -122,7 +123,7 @@ static void stack_trace_call(unsigned long ip, unsigned long parent_ip, struct f
 		check_stack(ip, sp, fregs); /* more than ever, or not the task's stack */
 }
 
-struct ftrace_ops stack_trace_ops = {
+static struct ftrace_ops stack_trace_ops = {
 	.func = stack_trace_call,
 	.hooked_func = stack_trace_call, /* it does not look at parent_ip */
 	.flags = FTRACE_OPS_FL_CORE | FTRACE_OPS_FL_RECURSION,
@@ -130,9 +131,10 @@ struct ftrace_ops stack_trace_ops = {
 };
 
 /*
- * Only a change between off and on registers or unregisters; the number itself is just kept, as Linux shows it again.
+ * 0 is off, anything else on. Only a change between off and on registers or unregisters; the number itself is just
+ * kept, as Linux shows it again. Thread context. 0 or -errno.
  */
-int stack_tracer_set(int value)
+static int stack_tracer_set(int value)
 {
 	int ret = 0;
 
@@ -245,3 +247,45 @@ static int irq_stack_show(struct seq_file *m, void *v)
 static const struct text_file irq_stack_file = {
 	.path = "stack_tracer/irq_stack_trace", .mode = 0400, .show = irq_stack_show};
 REGISTER_DEBUGFS(irq_stack_file);
+
+FILTER_FILE(stack_trace_filter, TRACEFS_TOP, &stack_trace_ops, false, NULL);
+FILTER_HINT(stack_trace_filter, ftrace_explain_names);
+
+/* ---- The kernel command line */
+
+static char boot_filter[512]; /* [boot] words of stacktrace_filter=, with commas between them */
+static bool boot_stacktrace;  /* [boot] the stack tracer is wanted: stacktrace or stacktrace_filter= was given */
+
+/* Whatever value follows, as in Linux. */
+static int set_boot_stacktrace(const char *value)
+{
+	boot_stacktrace = true;
+	return 0;
+}
+__setup("stacktrace", set_boot_stacktrace);
+
+static int set_boot_filter(const char *value)
+{
+	boot_stacktrace = true;
+	return param_keep(boot_filter, sizeof(boot_filter), value);
+}
+__setup("stacktrace_filter=", set_boot_filter);
+
+/* trace_part.boot. A refused word is explained as a refused write to the file, and the others count. */
+static void stack_boot(struct trace_array *tr)
+{
+	char *rest = boot_filter, *word;
+	int ret;
+
+	while ((word = strsep(&rest, ","))) {
+		ret = *word ? ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false) : 0;
+		if (ret)
+			pr_warn("stacktrace_filter: '%s' ignored: %s\n", word,
+				trace_boot_why(tr, "stack_trace_filter", word, ret));
+	}
+	ret = boot_stacktrace ? stack_tracer_set(1) : 0;
+	if (ret)
+		pr_warn("ftrace: cannot start the stack tracer: %s\n", errno_text(-ret));
+}
+static const struct trace_part stack_part = {.boot = stack_boot};
+REGISTER_TRACE_PART(stack_part);

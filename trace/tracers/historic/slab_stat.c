@@ -17,7 +17,7 @@
 #include <mm/slab.h>
 
 #include "tracefs/stat.h"
-#include "slab.h"
+#include "slab_stat.h"
 
 /* Open addressing; a place that has a call site keeps it. This kernel has some 300 that allocate. */
 #define SLAB_SITES 1024

@@ -8,7 +8,7 @@
  * Every function of the kernel asks such questions, and so do the functions that record them. Therefore the tracer's
  * own files are built so that their hints are only counted (BRANCH_UNTRACED), and the recursion bits that function
  * hooks use stop inlined functions and exceptions that come in between. How often hints were right is counted whether
- * the tracer is selected or not: trace/tracers/stat/branch.c.
+ * the tracer is selected or not: trace/tracers/branch/stat.c.
  */
 #include <irq/irqflags.h>
 #include <lib/errno.h>
