@@ -5,7 +5,7 @@
  */
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
-#include <trace/kprobes.h>
+#include <kernel/probe_hooks.h>
 
 /*
  * Both fields hold a distance from the field itself (EX_TABLE writes them), so the table needs no relocation and half
@@ -31,7 +31,7 @@ notrace unsigned long search_exception_tables(unsigned long pc)
 {
 	const struct extable_entry *low = __start___ex_table, *high = __stop___ex_table;
 
-	pc = kprobe_true_pc(pc);
+	pc = probe_hooks.kernel_pc(pc);
 	while (low < high) {
 		const struct extable_entry *mid = low + (high - low) / 2;
 

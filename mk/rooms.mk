@@ -1,7 +1,8 @@
 # Which rooms of the file `rooms` a kernel has.
 #
 # mk/variant.mk has the choice. A room whose folder is not there is left out of every kernel.
-KERNEL_ROOMS := $(filter-out $(filter-out arch/$(ARCH),$(wildcard arch/*)),$(shell awk '/^[^#]/ && $$2 != "-" {print $$1}' rooms))
+FOREIGN_ROOMS := $(filter-out arch/$(ARCH),$(wildcard arch/*))
+KERNEL_ROOMS := $(filter-out $(FOREIGN_ROOMS) $(FOREIGN_ROOMS:%=%/%),$(shell awk '/^[^#]/ && $$2 != "-" {print $$1}' rooms))
 LEFT_OUT :=
 ifneq ($(CHOICE)$(filter-out $(wildcard $(KERNEL_ROOMS)),$(KERNEL_ROOMS)),)
 LEFT_OUT := $(shell $(PYTHON) tools/rooms.py --left-out $(if $(CORE),--core) --with '$(WITH)' --without '$(WITHOUT)')

@@ -13,7 +13,8 @@
 #include <arch/ftrace.h>
 #include <asm/ptrace.h>
 #include <kernel/ksyms.h>
-#include <trace/kprobes.h>
+#include <kernel/probe_hooks.h>
+#include <mm/uaccess.h>
 
 #define NR_ARGS	    8  /* x0 to x7 */
 #define FIRST_SAVED 19 /* x19 to x28 */
@@ -38,6 +39,15 @@ struct prologue {
 		bool taken_apart; /* something else was made of it */
 	} arg[NR_ARGS];
 };
+
+/* The instruction at `at` as it is without probes. False: it cannot be read. */
+static bool read_text(unsigned long at, u32 *insn)
+{
+	if (copy_from_kernel_nofault(insn, (const void *)at, 4))
+		return false;
+	probe_hooks.hide(at, (u8 *)insn, 4);
+	return true;
+}
 
 static u32 bits(u32 insn, unsigned low, unsigned n)
 {
@@ -204,7 +214,7 @@ static bool read_prologue(struct prologue *p, unsigned long ip)
 	if (!start)
 		return false;
 	for (unsigned long at = start; at < ip; at += 4)
-		if (n++ == MAX_INSNS || !kprobe_read_text(at, &insn, 4) || !read_insn(p, insn))
+		if (n++ == MAX_INSNS || !read_text(at, &insn) || !read_insn(p, insn))
 			return false;
 	return p->has_fp;
 }

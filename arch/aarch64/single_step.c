@@ -43,7 +43,7 @@
 
 #include "debug_regs.h"
 #include "exception.h"
-#include "probe_slot.h"
+#include "exclusive.h"
 
 #define MAX_LOOP 16 /* instructions from the load to the branch back; gcc's have 5 at most */
 
@@ -498,7 +498,7 @@ static bool is_inside_exclusive(u64 pc)
 	unsigned long offset;
 
 	return !is_exclusive(read_insn(pc), false) && kallsyms_lookup(pc, NULL, &offset, (char[KSYM_NAME_LEN]){}) &&
-	       slot_is_monitored(pc, pc - offset, single_step_read, NULL);
+	       monitor_may_be_set(pc, pc - offset, single_step_read, NULL);
 }
 
 /*

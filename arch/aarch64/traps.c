@@ -13,6 +13,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <kernel/probe_hooks.h>
 #include <mm/kmmio.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -174,7 +175,7 @@ __kprobes void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (unlikely(may_be_device(esr, far)) && kmmio_fault(regs, far))
 		return;
-	if (unlikely(is_kprobe(esr)) && kprobe_breakpoint(regs->pc, regs))
+	if (unlikely(is_kprobe(esr)) && probe_hooks.kernel_break(regs->pc, regs))
 		return;
 	el1h_64_sync_handler(regs, esr, far);
 }

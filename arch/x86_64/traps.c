@@ -14,6 +14,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <kernel/probe_hooks.h>
 #include <mm/kmmio.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -238,7 +239,7 @@ __kprobes void exc_handler(struct pt_regs *regs)
 		if (device_access(regs, address))
 			return;
 		page_fault(regs, address);
-	} else if (regs->vector == X86_TRAP_BP && !user_mode(regs) && kprobe_breakpoint(regs->rip - 1, regs)) {
+	} else if (regs->vector == X86_TRAP_BP && !user_mode(regs) && probe_hooks.kernel_break(regs->rip - 1, regs)) {
 		return;
 	} else {
 		enter_from_exception(regs);

@@ -1,5 +1,5 @@
 /*
- * Executing an instruction of the kernel elsewhere (arch/<machine>/kprobes.c). A slot is a piece of executable memory
+ * Executing an instruction of the kernel elsewhere (arch/<machine>/probes). A slot is a piece of executable memory
  * in reach of all text. It holds, from its start:
  *
  *	two words	address of a pointer to the site; the probed address

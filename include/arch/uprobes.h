@@ -1,7 +1,7 @@
 /*
- * Probes in programs, as far as they depend on the machine (arch/<machine>/uprobes.c). A probed place has a breakpoint
+ * Probes in programs, as far as they depend on the machine (arch/<machine>/probes). A probed place has a breakpoint
  * instruction. The program then goes on in a slot, some memory of its own, which does what the original instruction
- * did and goes on where that would (arch/<machine>/probe_slot.c). Nothing here takes a lock.
+ * did and goes on where that would (arch/<machine>/probes/probe_slot.c). Nothing here takes a lock.
  */
 #pragma once
 

@@ -56,7 +56,7 @@ struct kprobe {
  * Begin. 0; or, with nothing changed:
  *	-EINVAL		addr and symbol_name, or neither; registered already; not in the kernel's text or a module's;
  *			an instruction that may not be probed: of the entry code, of what handles a hit, of a place that
- *			the kernel changes itself, or one that cannot be executed elsewhere (arch/<machine>/kprobes.c)
+ *			the kernel changes itself, or one that cannot be executed elsewhere (arch/<machine>/probes)
  *	-EILSEQ		in the middle of an instruction
  *	-ENOENT		no such symbol
  *	-ENOMEM, -ENODEV (ftrace is dead), -EBUSY (the module is going)
@@ -138,21 +138,10 @@ int enable_kretprobe(struct kretprobe *rp);
 extern void (*kprobe_module_came)(struct module *mod);
 
 /*
- * Where the instruction at pc really stands: for a pc in a slot that is the probed place, else pc itself. Any context,
- * not traced. What looks up a faulting instruction asks here first.
- */
-unsigned long kprobe_true_pc(unsigned long pc);
-/*
  * The first bytes of the text at addr, as they are without probes: what reads code in order to decode it asks here.
  * len is at most 16. Any context, not traced. False: it cannot be read.
  */
 bool kprobe_read_text(unsigned long addr, void *to, unsigned len);
-
-/*
- * From the machine's handler of breakpoints: is the one at `addr` a probe's? Then its handlers are called and regs lead
- * to where execution goes on. Interrupts off; nothing that may be probed has run yet.
- */
-bool kprobe_breakpoint(unsigned long addr, struct pt_regs *regs);
 
 /* In a module: the function may not be probed. register_kprobe() refuses it with -EINVAL. */
 #define NOKPROBE_SYMBOL(fn) \

@@ -27,14 +27,12 @@
 #define BOOT_INSTANCES_MAX 8
 
 /* What the command line asked for, kept until tracing is up, and then cut into pieces where it lies. [boot] */
-static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_kprobes[BOOT_TEXT_MAX],
-	boot_instances[BOOT_INSTANCES_MAX][BOOT_TEXT_MAX];
+static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_instances[BOOT_INSTANCES_MAX][BOOT_TEXT_MAX];
 static unsigned nr_boot_instances;
 static bool traceoff_after_boot;
 
 __setup_text("trace_event=", boot_events);
 __setup_text("trace_trigger=", boot_triggers);
-__setup_text("kprobe_event=", boot_kprobes);
 
 /* Each trace_instance= names another instance. 0, -ENOSPC past BOOT_INSTANCES_MAX, or -errno of param_keep(). */
 static int set_boot_instance(const char *value)
@@ -157,7 +155,7 @@ static void define_kprobes(char *lines)
 
 void trace_boot_events(void)
 {
-	define_kprobes(boot_kprobes);
+	define_kprobes(dyn_event_boot_lines);
 	for (unsigned i = 0; i < nr_boot_instances; i++)
 		make_instance(boot_instances[i]);
 	set_words(&global_trace, "trace_event", boot_events, set_event);

@@ -12,6 +12,8 @@
 #include "tracefs/error_log.h"
 #include "dynevent.h"
 
+char dyn_event_boot_lines[512];
+
 DEFINE_MUTEX(dyn_event_mutex);
 LIST_HEAD(dyn_events);
 

@@ -83,6 +83,8 @@ DECLARE_TABLE(dyn_event_kinds, const struct dyn_event_kind);
 extern const struct file_operations dyn_event_fops;
 #define DYN_EVENT_FILE(id, name) TRACEFS_FILE(id, name, 0640, TRACEFS_TOP, &dyn_event_fops)
 
+/* Lines of kprobe_event=, which trace/boot carries out. [boot] */
+extern char dyn_event_boot_lines[512];
 extern struct mutex dyn_event_mutex;
 extern struct list_head dyn_events;
 #define for_each_dyn_event(ev) list_for_each_entry(ev, &dyn_events, list)

@@ -459,7 +459,7 @@ static void tell_probes(struct module *mod, bool comes)
 	mutex_unlock(&event_mutex);
 }
 
-static void module_came(struct module *mod)
+void probe_module_came(struct module *mod)
 {
 	tell_probes(mod, true);
 }
@@ -469,13 +469,6 @@ static void module_goes(struct module *mod)
 	tell_probes(mod, false);
 }
 
-/* Not told of `coming`: the room of kprobes says when probes can be put in. */
+/* Not told of `coming`: kprobes say when probes can be put in (kprobe/kprobe_event.c). */
 static const struct module_notifier modules_notifier = {.live = module_goes, .going = module_goes};
 REGISTER_MODULE_NOTIFIER(modules_notifier);
-
-static int watch_modules(void)
-{
-	kprobe_module_came = module_came;
-	return 0;
-}
-core_initcall(watch_modules);

@@ -134,5 +134,8 @@ void probe_record_in(struct trace_event_file *file, const struct probe *p, const
 void probe_print_at(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head);
 void probe_print_return(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head);
 
+/* A module has come, and probes can be put into its text. module_mutex held, before its init. */
+void probe_module_came(struct module *mod);
+
 /* Of fprobe events, and of tracepoint probes, which Linux counts among them. */
 extern const struct dyn_event_kind fprobe_kind;

@@ -59,12 +59,9 @@ static struct site_map {
 	unsigned long *wanted; /* scratch: what the users want */
 	unsigned long *have;   /* sites that hold a call of it */
 } site_maps[NR_CALLERS] = {
-	[CALLER_BOTH] = {.caller = FTRACE_CALLER_ADDR},
-	[CALLER_ENTRY] = {.caller = FTRACE_ENTRY_CALLER_ADDR},
-	[CALLER_RETURN] = {.caller = FTRACE_RETURN_CALLER_ADDR},
-	[CALLER_LIST] = {.caller = FTRACE_LIST_CALLER_ADDR},
+	[CALLER_BOTH] = {.caller = FTRACE_CALLER_ADDR},		 [CALLER_ENTRY] = {.caller = FTRACE_ENTRY_CALLER_ADDR},
+	[CALLER_RETURN] = {.caller = FTRACE_RETURN_CALLER_ADDR}, [CALLER_LIST] = {.caller = FTRACE_LIST_CALLER_ADDR},
 	[CALLER_REGS] = {.caller = FTRACE_REGS_CALLER_ADDR},
-	[CALLER_KPROBE] = {.caller = FTRACE_KPROBE_CALLER_ADDR},
 };
 /* Scratch for what C code reads at a site: ftrace_single_ops and ftrace_return_map are in force. [ftrace_lock] */
 static struct ftrace_ops *single_wanted[FTRACE_SINGLE_OPS];
@@ -84,6 +81,14 @@ static unsigned long ftrace_call_target, ftrace_graph_call_target; /* [ftrace_lo
 bool ftrace_is_dead(void)
 {
 	return READ_ONCE(ftrace_dead);
+}
+
+/* No site wants such calls before its user is registered. */
+void ftrace_set_kprobe_caller(unsigned long caller)
+{
+	mutex_lock(&ftrace_lock);
+	site_maps[CALLER_KPROBE].caller = caller;
+	mutex_unlock(&ftrace_lock);
 }
 
 /* ---- Which entry does each site call? */

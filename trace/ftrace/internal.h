@@ -86,6 +86,8 @@ unsigned long ftrace_module_location(unsigned long ip);
 
 /* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */
 int ftrace_update(void);
+/* What sites call that a user with FTRACE_OPS_FL_KPROBES alone wants. Before it is registered. Thread context. */
+void ftrace_set_kprobe_caller(unsigned long caller);
 /* The same with one user more, at the head of the list. On error it is not in the list, and was not called. */
 int ftrace_add_user(struct ftrace_ops *ops);
 

@@ -11,8 +11,10 @@
  * is executed without calling anybody. What runs before kprobe_running is looked at may not be probed: it would be hit
  * for ever. It stands in .kprobes.text or in the entry code.
  */
+#include <arch/ftrace.h>
 #include <arch/patch.h>
 #include <kernel/percpu.h>
+#include <kernel/probe_hooks.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/uaccess.h>
@@ -20,6 +22,7 @@
 #include <trace/ftrace.h>
 
 #include "core/recursion.h"
+#include "ftrace/internal.h"
 #include "internal.h"
 
 struct kprobe_site *kprobe_sites[KPROBE_BUCKETS];
@@ -82,7 +85,7 @@ static __always_inline int tell(struct kprobe_site *site, struct pt_regs *regs,
 }
 
 /* The exception has interrupts off, so the count is for what handlers find: they may not sleep. */
-__kprobes bool kprobe_breakpoint(unsigned long addr, struct pt_regs *regs)
+static __kprobes bool kprobe_breakpoint(unsigned long addr, struct pt_regs *regs)
 {
 	struct kprobe_site *site = kprobe_find_site(addr);
 	int elsewhere;
@@ -188,6 +191,7 @@ int kprobe_ask_ftrace(unsigned long addr, bool on)
 	err = ftrace_set_filter_ip(&ftrace_probes, addr, 0, 0);
 	if (err || nr_ftrace_probes++)
 		return err;
+	ftrace_set_kprobe_caller(FTRACE_KPROBE_CALLER_ADDR);
 	err = register_ftrace_function(&ftrace_probes);
 	if (err) {
 		nr_ftrace_probes--;
@@ -198,18 +202,16 @@ int kprobe_ask_ftrace(unsigned long addr, bool on)
 
 /* ---- What others ask */
 
-__kprobes unsigned long kprobe_true_pc(unsigned long pc)
+static __kprobes unsigned long kprobe_true_pc(unsigned long pc)
 {
 	const struct kprobe_slot *slot = kprobe_slot_at(pc);
 
 	return slot ? slot->addr : pc;
 }
 
-/* What a site has replaced is laid over what is read; a site begins at most its length before `addr`. */
-__kprobes bool kprobe_read_text(unsigned long addr, void *to, unsigned len)
+/* What a site has replaced is laid over what was read; a site begins at most its length before `addr`. */
+static __kprobes void kprobe_hide(unsigned long addr, u8 *text, unsigned len)
 {
-	if (copy_from_kernel_nofault(to, (const void *)addr, len))
-		return false;
 	for (unsigned long at = addr - KPROBE_MAX_COPY + 1; at < addr + len; at++) {
 		const struct kprobe_site *site = kprobe_find_site(at);
 
@@ -217,7 +219,22 @@ __kprobes bool kprobe_read_text(unsigned long addr, void *to, unsigned len)
 			continue;
 		for (unsigned i = 0; i < site->len; i++)
 			if (at + i >= addr && at + i < addr + len)
-				((u8 *)to)[at + i - addr] = site->original[i];
+				text[at + i - addr] = site->original[i];
 	}
+}
+
+__kprobes bool kprobe_read_text(unsigned long addr, void *to, unsigned len)
+{
+	if (copy_from_kernel_nofault(to, (const void *)addr, len))
+		return false;
+	kprobe_hide(addr, to, len);
 	return true;
+}
+
+/* Each time the same: text that needs them is written later. */
+void kprobe_set_hooks(void)
+{
+	WRITE_ONCE(probe_hooks.kernel_break, kprobe_breakpoint);
+	WRITE_ONCE(probe_hooks.kernel_pc, kprobe_true_pc);
+	WRITE_ONCE(probe_hooks.hide, kprobe_hide);
 }

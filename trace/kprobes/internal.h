@@ -82,6 +82,8 @@ static __always_inline bool kprobe_is_enabled(const struct kprobe *p)
 {
 	return !(p->flags & (KPROBE_FLAG_GONE | KPROBE_FLAG_DISABLED));
 }
+/* Before a slot is used: exceptions and readers of text know of probes from now on. */
+void kprobe_set_hooks(void);
 /* Have ftrace call a site, or no more. 0 or -errno of ftrace. kprobe_mutex held. */
 int kprobe_ask_ftrace(unsigned long addr, bool on);
 

@@ -195,6 +195,7 @@ static struct kprobe_site *make_site(unsigned long addr, bool post, bool jump, s
 		site->how = KPROBE_BY_FTRACE;
 		return site;
 	}
+	kprobe_set_hooks();
 	site->slot = kprobe_slot_get();
 	if (!site->slot)
 		goto fail;

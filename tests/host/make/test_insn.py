@@ -17,7 +17,7 @@ def fixture_decode(tmp_path_factory):
     library = tmp_path_factory.mktemp("insn") / "insn.so"
     folders = [f"-I{ROOT}/tests/unit/include", "-idirafter", f"{ROOT}/include"]
     subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-O1", "-o", library, *folders, f"{ROOT}/arch/x86_64/insn.c"], check=True
+        ["gcc", "-shared", "-fPIC", "-O1", "-o", library, *folders, f"{ROOT}/arch/x86_64/probes/insn.c"], check=True
     )
     decode = ctypes.CDLL(str(library)).insn_decode
     decode.restype = ctypes.c_bool

@@ -129,6 +129,19 @@ def test_choices_of_rooms():
     assert choice(absent=["trace/synth"])[0] == ["hist", "synth"]
 
 
+def test_star_stands_for_each_machine():
+    """Slots and what they call need each other: whichever is not wanted, the other one goes as well."""
+    text = "".join(
+        f"{path} 0 9 optional {needs} what it is for\n"
+        for path, needs in (("arch/a/slots", "probes"), ("arch/b/slots", "probes"), ("probes", "arch/*/slots"))
+    )
+    found = rooms.parse(text)
+    assert found["probes"].needs == ("arch/a/slots", "arch/b/slots")
+    assert rooms.left_out(found, False, [], ["probes"])[0] == list(found)
+    assert rooms.left_out(found, False, [], ["arch/b/slots"])[0] == list(found)
+    assert rooms.left_out(found, True, ["probes"], [])[0] == []
+
+
 @pytest.mark.parametrize(
     "given, text",
     [

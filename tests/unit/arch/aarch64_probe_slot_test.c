@@ -7,7 +7,8 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#include "../../../arch/aarch64/probe_slot.c"
+#include "../../../arch/aarch64/exclusive.c"
+#include "../../../arch/aarch64/probes/probe_slot.c"
 
 #define ADDR 0xffffffc080100000UL
 #define SLOT 0xffffffc080200000UL
@@ -152,7 +153,7 @@ static bool monitored(const u32 *before, unsigned n, unsigned long start)
 	code = before;
 	nr_code = n;
 	looked_at = 0;
-	return slot_is_monitored(ADDR, start, read_code, NULL);
+	return monitor_may_be_set(ADDR, start, read_code, NULL);
 }
 
 /* From an exclusive load to its store, 16 instructions back at most, and not beyond the start of the function. */

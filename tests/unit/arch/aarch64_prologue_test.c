@@ -28,11 +28,18 @@ static bool in_module; /* the kernel's own table does not have it */
 static const u32 *probed;
 static u32 under_probe;
 
-bool kprobe_read_text(unsigned long addr, void *to, unsigned len)
+long copy_from_kernel_nofault(void *to, const void *from, size_t n)
 {
-	memcpy(to, addr == (unsigned long)probed ? &under_probe : (const u32 *)addr, len);
-	return true;
+	memcpy(to, from, n);
+	return 0;
 }
+
+static void hide(unsigned long addr, u8 *text, unsigned len)
+{
+	if (addr == (unsigned long)probed)
+		memcpy(text, &under_probe, len);
+}
+struct probe_hooks probe_hooks = {.hide = hide};
 
 long symbol_index(unsigned long address)
 {

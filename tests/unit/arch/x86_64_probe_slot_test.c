@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "../../../arch/x86_64/insn.c"
-#include "../../../arch/x86_64/probe_slot.c"
+#include "../../../arch/x86_64/probes/insn.c"
+#include "../../../arch/x86_64/probes/probe_slot.c"
 
 #define ADDR 0xffffffff81000000UL
 #define SLOT 0xffffffff82000000UL

@@ -1,6 +1,6 @@
 /*
  * Code that executes an instruction in another place, for kprobes (kprobes.c) and uprobes (uprobes.c). It goes on where
- * the instruction would (arch/aarch64/probe_slot.c).
+ * the instruction would (arch/aarch64/probes/probe_slot.c).
  */
 #pragma once
 
@@ -20,9 +20,3 @@ void slot_emit(struct slot_writer *w, u32 insn);
 void slot_emit_branch(struct slot_writer *w, u32 opcode, unsigned long target);
 /* What does what `insn` does at `addr`. False: it may not be executed elsewhere. */
 bool slot_emit_instruction(struct slot_writer *w, u32 insn, unsigned long addr);
-/*
- * Is the exclusive monitor set when the instruction at addr is executed, or may it be? read() gives the instructions
- * before it, not below `start`; false: there is none.
- */
-bool slot_is_monitored(unsigned long addr, unsigned long start, bool (*read)(unsigned long addr, u32 *insn, void *arg),
-		       void *arg);

@@ -16,11 +16,10 @@
 
 #include <lib/string.h>
 
-#define INSN_B	      0x14000000U
-#define INSN_BL	      0x94000000U
-#define BRANCH_RANGE  (1UL << 27)
-#define MAX_EXCLUSIVE 16 /* instructions from an exclusive load to its store; gcc's have 5 at most */
-#define LR	      30
+#define INSN_B	     0x14000000U
+#define INSN_BL	     0x94000000U
+#define BRANCH_RANGE (1UL << 27)
+#define LR	     30
 
 void slot_emit(struct slot_writer *w, u32 insn)
 {
@@ -143,25 +142,4 @@ bool slot_emit_instruction(struct slot_writer *w, u32 insn, unsigned long addr)
 	}
 	emit_way_out(w, addr + 4);
 	return true;
-}
-
-/* Load/store exclusive, C4.1.88.32. With o1 (bit 21), but without bit 31, it is CASP, which sets no monitor. */
-static bool is_exclusive(u32 insn, bool load)
-{
-	return (insn & 0x3f800000) == 0x08000000 && (insn & 0x80200000) != 0x00200000 &&
-	       (insn & 0x00400000) == (load ? 0x00400000 : 0);
-}
-
-bool slot_is_monitored(unsigned long addr, unsigned long start, bool (*read)(unsigned long addr, u32 *insn, void *arg),
-		       void *arg)
-{
-	u32 insn;
-
-	for (unsigned long at = addr - 4; at >= start && at >= addr - 4 * MAX_EXCLUSIVE; at -= 4) {
-		if (!read(at, &insn, arg) || is_exclusive(insn, false))
-			return false;
-		if (is_exclusive(insn, true))
-			return true;
-	}
-	return false;
 }

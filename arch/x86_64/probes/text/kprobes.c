@@ -29,7 +29,7 @@
 #include <lib/string.h>
 #include <trace/kprobes.h>
 
-#include "probe_slot.h"
+#include "../probe_slot.h"
 
 #define OPCODE_CALL 0xe8
 #define OPCODE_JMP  0xe9

@@ -23,7 +23,7 @@
 #include <trace/kprobes.h>
 
 #include "events/event_file.h"
-#include "probe.h"
+#include "../probe.h"
 
 #define BY_KPROBES_MAX 128 /* functions: a kprobe costs a change of the text each */
 

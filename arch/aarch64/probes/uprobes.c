@@ -3,13 +3,14 @@
  * BRK #0 is told from it.
  *
  * NOT TO BE PROBED: exceptions (SVC, BRK, ...), loads of vector registers from literals, what stands between an
- * exclusive load and its store (probe_slot.h); the first two as on Linux.
+ * exclusive load and its store (exclusive.h); the first two as on Linux.
  */
 #include <arch/uprobes.h>
 #include <asm/ptrace.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 
+#include "../exclusive.h"
 #include "probe_slot.h"
 
 #define LR 30
@@ -40,7 +41,7 @@ int arch_uprobe_analyze(struct uprobe_insn *insn)
 	struct uprobe_code code = {};
 
 	insn->len = 4;
-	if (slot_is_monitored(UPROBE_BEFORE, 4, uprobe_read_before, insn))
+	if (monitor_may_be_set(UPROBE_BEFORE, 4, uprobe_read_before, insn))
 		return -EINVAL;
 	return arch_uprobe_prepare(insn, &code, UPROBE_REACH * 2, UPROBE_REACH * 2) ? -EINVAL : 0;
 }

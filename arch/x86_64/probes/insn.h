@@ -1,4 +1,4 @@
-/* How long an instruction is, and where its parts lie (arch/x86_64/insn.c). */
+/* How long an instruction is, and where its parts lie (arch/x86_64/probes/insn.c). */
 #pragma once
 
 #include <lib/types.h>

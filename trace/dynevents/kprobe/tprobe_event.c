@@ -21,7 +21,7 @@
 #include <trace/tracepoint.h>
 
 #include "events/event_file.h"
-#include "probe.h"
+#include "../probe.h"
 
 struct tprobe_event {
 	struct probe probe;

@@ -8,6 +8,8 @@
  * has the event on. A module that a definition names may come later, and go: the event stays, and its probe comes and
  * goes with the module.
  */
+#include <kernel/cmdline.h>
+#include <kernel/init.h>
 #include <kernel/ksyms.h>
 #include <kernel/module.h>
 #include <kernel/percpu.h>
@@ -20,7 +22,7 @@
 #include <trace/kprobes.h>
 
 #include "events/event_file.h"
-#include "probe.h"
+#include "../probe.h"
 
 struct kprobe_event {
 	struct probe probe;
@@ -387,3 +389,14 @@ static int kprobe_profile_show(struct seq_file *m, void *data)
 	return 0;
 }
 TRACEFS_TEXT_FILE(kprobe_profile, "kprobe_profile", 0440, TRACEFS_TOP, kprobe_profile_show, NULL);
+
+/* ---- Modules, and the command line */
+
+static int watch_modules(void)
+{
+	kprobe_module_came = probe_module_came;
+	return 0;
+}
+core_initcall(watch_modules);
+
+__setup_text("kprobe_event=", dyn_event_boot_lines);

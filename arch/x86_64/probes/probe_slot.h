@@ -1,6 +1,6 @@
 /*
  * Code that executes an instruction in another place, for kprobes (kprobes.c) and uprobes (uprobes.c). It goes on where
- * the instruction would (arch/x86_64/probe_slot.c).
+ * the instruction would (arch/x86_64/probes/probe_slot.c).
  */
 #pragma once
 

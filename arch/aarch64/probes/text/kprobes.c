@@ -25,8 +25,8 @@
 #include <lib/string.h>
 #include <trace/kprobes.h>
 
-#include "exception.h"
-#include "probe_slot.h"
+#include "../../exclusive.h"
+#include "../probe_slot.h"
 
 #define INSN_BL	     0x94000000U
 #define INSN_BRK     (0xd4200000U | KPROBE_BRK_IMM << 5)
@@ -74,7 +74,7 @@ int arch_kprobe_prepare(struct kprobe_code *code, unsigned long start, unsigned 
 
 	if (code->addr & 3)
 		return -EILSEQ;
-	if (!kprobe_read_text(code->addr, &insn, 4) || slot_is_monitored(code->addr, start, read_insn, NULL))
+	if (!kprobe_read_text(code->addr, &insn, 4) || monitor_may_be_set(code->addr, start, read_insn, NULL))
 		return -EINVAL;
 	memset(code->bytes, 0, sizeof(code->bytes));
 	memcpy(code->bytes, &code->owner, 8);
