@@ -70,8 +70,11 @@ void ioapic_dispatch(unsigned gsi);
  */
 bool ioapic_start_nmi(unsigned gsi, struct cpumask *to);
 void ioapic_stop_nmi(unsigned gsi);
-/* As ioapic_dispatch(), for what devices send by themselves: hwirq counts from MSI_VECTOR. (drivers/pci/msi.c) */
-void msi_dispatch(unsigned hwirq);
+/*
+ * The interrupts that devices send as messages; hwirq counts from MSI_VECTOR. drivers/pci sets it before a device may
+ * send one, and it stays. NULL: none does. (lapic.c)
+ */
+extern struct irq_domain *msi_domain;
 /* Remap both 8259s and mask all they have. Boot. (pic.c) */
 void pic_disable(void);
 /* LOCAL_TIMER_VECTOR's handler (drivers/timer/lapic_timer.c). Hard interrupt context. */

@@ -16,6 +16,7 @@
 #include <boot/acpi.h>
 #include <boot/boot_info.h>
 #include <drivers/driver.h>
+#include <irq/irq.h>
 #include <irq/irqflags.h>
 #include <kernel/cmdline.h>
 #include <kernel/panic.h>
@@ -41,6 +42,7 @@ DEFINE_TRACE(vector_enter, TP_PROTO(int vector, const char *name), TP_ARGS(vecto
 DEFINE_TRACE(vector_exit, TP_PROTO(int vector, const char *name), TP_ARGS(vector, name));
 
 void *xapic;
+struct irq_domain *msi_domain;
 static bool nox2apic; /* [immutable after boot] */
 
 static int set_nox2apic(const char *value)
@@ -292,8 +294,8 @@ static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 	} else if (vector - GSI_VECTOR < NR_GSI_VECTORS) {
 		ioapic_dispatch(vector - GSI_VECTOR);
 		apic_eoi();
-	} else if (vector - MSI_VECTOR < NR_MSI_VECTORS) {
-		msi_dispatch(vector - MSI_VECTOR);
+	} else if (vector - MSI_VECTOR < NR_MSI_VECTORS && msi_domain) {
+		generic_handle_domain_irq(msi_domain, vector - MSI_VECTOR);
 		apic_eoi();
 	} else if (vector == ERROR_VECTOR) {
 		handle_error();

@@ -64,12 +64,7 @@ static const struct irq_chip msi_chip = {
 };
 
 static u16 msi_revmap[NR_MSI_VECTORS];
-static struct irq_domain msi_domain = {.chip = &msi_chip, .revmap = msi_revmap};
-
-void msi_dispatch(unsigned hwirq)
-{
-	generic_handle_domain_irq(&msi_domain, hwirq);
-}
+static struct irq_domain pci_msi_domain = {.chip = &msi_chip, .revmap = msi_revmap};
 
 /*
  * Take a vector for a table entry and write the entry, masked, with the boot CPU as destination.
@@ -85,6 +80,7 @@ static int msi_take_vector(void *entry)
 	spin_unlock_irqrestore(&msi_lock, flags);
 	if (hwirq < 0)
 		return hwirq;
+	WRITE_ONCE(msi_domain, &pci_msi_domain);
 	writel(ENTRY_MASKED, entry + ENTRY_CONTROL);
 	writel(MSI_ADDRESS | (u32)boot_info.cpu_hwid[0] << MSI_DESTINATION, entry + ENTRY_ADDRESS);
 	writel(0, entry + ENTRY_ADDRESS_HIGH);
