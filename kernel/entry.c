@@ -2,7 +2,7 @@
  * The way from the machine's entry code into the kernel and back to user mode: the parts that both machines share and
  * that run too rarely to be inlined. Each machine's entry.S saves the registers, and its C code calls in here.
  */
-#include <arch/ptrace.h>
+#include <arch/user_step.h>
 #include <asm/syscall_abi.h>
 #include <kernel/entry.h>
 #include <proc/signal.h>

@@ -1,8 +1,8 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
-#include <arch/ptrace.h>
 #include <arch/thread.h>
+#include <arch/user_step.h>
 #include <lib/string.h>
 #include <irq/irqflags.h>
 #include <kernel/smp.h>
@@ -83,6 +83,11 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	ctx->sp = (u64)regs;
 	ctx->pc = (u64)ret_from_fork;
 	return 0;
+}
+
+void arch_reset_thread(struct task_struct *child)
+{
+	child->thread.debug = NULL;
 }
 
 void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)

@@ -46,7 +46,7 @@ int fpu_restore_frame(const void __user *frame);
 bool fpu_valid_header(const struct xstate_header *h);
 
 /*
- * fpu_regset.c. A debugger reads and writes the state of a task that stands still: FXSAVE's part, or all of it
+ * ptrace/fpu_regset.c. A debugger reads and writes the state of a task that stands still: FXSAVE's part, or all of it
  * (<arch/ptrace.h>). set: 0, or -EINVAL for a state that the CPU would refuse.
  */
 void fpu_regset_get(struct task_struct *t, void *buf);

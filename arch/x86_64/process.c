@@ -1,7 +1,7 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
 #include <arch/hw_breakpoint.h>
-#include <arch/ptrace.h>
 #include <arch/thread.h>
+#include <arch/user_step.h>
 #include <asm/debugreg.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
@@ -90,6 +90,11 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	frame->pc = (u64)ret_from_fork;
 	child->thread.sp = (u64)frame;
 	return 0;
+}
+
+void arch_reset_thread(struct task_struct *child)
+{
+	child->thread.debug = (struct user_debug){0};
 }
 
 void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)

@@ -26,6 +26,11 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next);
  */
 int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
 		     unsigned long tls);
+/*
+ * fork: the child is a plain copy of its model, and loses what the debugger of that one has set in the debug registers.
+ * Thread context; the child has not run yet.
+ */
+void arch_reset_thread(struct task_struct *child);
 /* exec: everything zero, then pc, sp and what user mode needs. */
 void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp);
 /* exec: FP registers and TLS of `task` (current) back to zero. */

@@ -9,7 +9,6 @@
 #include <irq/irq.h>
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
-#include <proc/ptrace.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/preempt.h>

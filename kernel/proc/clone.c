@@ -7,8 +7,8 @@
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <mm/mm.h>
+#include <proc/debugger.h>
 #include <proc/fork.h>
-#include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -53,7 +53,7 @@ static unsigned ptrace_event_of(const struct kernel_clone_args *args)
 		event = PTRACE_EVENT_VFORK;
 	else if (args->exit_signal != SIGCHLD)
 		event = PTRACE_EVENT_CLONE;
-	return ptrace_event_wanted(event) ? event : 0;
+	return debugger_wants(event) ? event : 0;
 }
 
 /*
@@ -111,10 +111,10 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	trace_sched_process_fork(current, p);
 	wake_up_new_task(p);
 	if (unlikely(args->ptrace_event))
-		ptrace_event(args->ptrace_event, pid);
+		debugger()->event(args->ptrace_event, pid);
 	if (args->flags & CLONE_VFORK) {
-		if (wait_for_vfork_done(p, &vfork))
-			ptrace_event(PTRACE_EVENT_VFORK_DONE, pid);
+		if (wait_for_vfork_done(p, &vfork) && unlikely(current->ptrace))
+			debugger()->event(PTRACE_EVENT_VFORK_DONE, pid);
 		put_task_struct(p);
 	}
 	return pid;

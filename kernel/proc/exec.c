@@ -24,9 +24,9 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
+#include <proc/debugger.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
-#include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -155,7 +155,8 @@ static int do_execve(int dfd, const char *name, struct user_strings argv, struct
 		err = search_binary_handler(bprm);
 	if (!err) {
 		trace_sched_process_exec(current, old_pid, bprm->filename);
-		ptrace_exec(old_pid);
+		if (unlikely(current->ptrace))
+			debugger()->event(PTRACE_EVENT_EXEC, old_pid);
 	}
 free_bprm:
 	dead = err && bprm->point_of_no_return;

@@ -14,11 +14,11 @@
 #include <mm/mm.h>
 #include <proc/capability.h>
 #include <proc/cred.h>
+#include <proc/debugger.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/personality.h>
 #include <proc/posix_timer.h>
-#include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
 #include <sched/current.h>
@@ -163,7 +163,7 @@ static void take_file_ids(const struct binprm *bprm, struct cred_ids *ids)
 	struct inode *inode = bprm->file->f_inode;
 	const struct mount *mnt = bprm->file->f_mnt;
 
-	if (current->no_new_privs || ptrace_forbids_setid() || !mnt || (mnt->mnt_flags & MS_NOSUID))
+	if (current->no_new_privs || debugger_forbids_setid() || !mnt || (mnt->mnt_flags & MS_NOSUID))
 		return;
 	mutex_lock(&inode->i_lock);
 	if (!inode_permission(inode, MAY_EXEC)) {
@@ -198,7 +198,7 @@ static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm, struc
 		ids.euid = ids.uid;
 		ids.egid = ids.gid;
 	}
-	caps_for_exec(&ids, ids_change(&ids, t), shared || t->no_new_privs || ptrace_forbids_setid(), caps);
+	caps_for_exec(&ids, ids_change(&ids, t), shared || t->no_new_privs || debugger_forbids_setid(), caps);
 	ids.suid = ids.fsuid = ids.euid;
 	ids.sgid = ids.fsgid = ids.egid;
 	bprm->secure = ids.euid != ids.uid || ids.egid != ids.gid;

@@ -24,11 +24,11 @@
 #include <lib/errno.h>
 #include <mm/mm.h>
 #include <proc/cred.h>
+#include <proc/debugger.h>
 #include <proc/fork.h>
 #include <proc/futex.h>
 #include <proc/oops_exit.h>
 #include <proc/posix_timer.h>
-#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -233,7 +233,7 @@ static void reparent_child(struct task_struct *p, struct task_struct *father, st
 			   struct list_head *dead)
 {
 	/* If a debugger has not waited for the zombie yet, the new parent is told when the debugger has done so. */
-	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p);
+	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !debugged_by_other(p);
 
 	p->parent = reaper;
 	list_move_tail(&p->sibling, zombie ? &reaper->zombies : &reaper->children);
@@ -278,7 +278,7 @@ static int exit_signal_of(const struct task_struct *leader)
 bool announce_zombie(struct task_struct *leader)
 {
 	wake_up_all(&leader->signal->pidfd_wait);
-	if (ptrace_reparented(leader))
+	if (debugged_by_other(leader))
 		return do_notify_parent(leader, SIGCHLD);
 	list_move_tail(&leader->sibling, &leader->parent->zombies);
 	return do_notify_parent(leader, exit_signal_of(leader));
@@ -297,7 +297,8 @@ static void exit_notify(struct task_struct *t, bool last)
 	LIST_HEAD(dead);
 
 	spin_lock_irq(&tasklist_lock);
-	ptrace_exit_tracer(t, &dead);
+	if (unlikely(!list_empty(&t->ptraced)))
+		debugger()->exit_tracer(t, &dead);
 	if (last) {
 		reparent_children(leader, &dead);
 		kill_orphaned_pgrp(leader, NULL);
@@ -370,7 +371,7 @@ void release_task(struct task_struct *p)
 		trace_sched_process_free(p); /* while no other task can have its number: filters go by it */
 		spin_lock_irq(&tasklist_lock);
 		if (p->ptrace)
-			ptrace_unlink(p);
+			debugger()->unlink(p);
 		spin_lock(&p->sighand->siglock); /* no exec exchanges it any more: the sighand is p's for good */
 		unlink_task(p);
 		spin_unlock(&p->sighand->siglock);
@@ -415,7 +416,7 @@ void do_exit(long code)
 	if (t->flags & PF_EXITING)
 		stuck_exit();
 	if (unlikely(t->ptrace))
-		ptrace_exit_event(code);
+		debugger()->event(PTRACE_EVENT_EXIT, code);
 	last = exit_signals(t, code);
 	t->exit_code = code;
 	if (last)

@@ -15,9 +15,9 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <proc/cred.h>
+#include <proc/debugger.h>
 #include <proc/fork.h>
 #include <proc/pidfd.h>
-#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -64,6 +64,19 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 	return 0;
 }
 
+/* A child begins without a debugger, and without what that one has set in its debug registers. As reset_task(). */
+static void reset_debugger(struct task_struct *p)
+{
+	p->ptrace = 0;
+	p->tracer = NULL;
+	p->ptrace_code = 0;
+	p->ptrace_info = NULL;
+	INIT_LIST_HEAD(&p->ptraced);
+	INIT_LIST_HEAD(&p->ptrace_entry);
+	clear_tsk_thread_flag(p, TIF_SYSCALL_TRACE);
+	arch_reset_thread(p);
+}
+
 /*
  * Set the fields that a child does not inherit: what the model has used, what waits for the model, and all list
  * heads, which would otherwise be copies that point into the model's lists. The scheduler's fields are sched_fork()'s.
@@ -89,7 +102,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	INIT_LIST_HEAD(&p->pending.list);
 	p->pending.signal = 0;
 	p->jobctl = 0;
-	ptrace_reset(p);
+	reset_debugger(p);
 	p->comm_noted = 0;
 	p->exit_state = 0;
 	p->exit_code = 0;
@@ -378,8 +391,8 @@ static int publish_task(struct task_struct *p, const struct kernel_clone_args *a
 		goto unlock;
 	}
 	join_families(p, args);
-	if (unlikely(current->ptrace) && !args->fn)
-		ptrace_fork(p, args->flags & CLONE_PTRACE || args->ptrace_event);
+	if (unlikely(current->ptrace) && !args->fn && (args->flags & CLONE_PTRACE || args->ptrace_event))
+		debugger()->fork(p);
 	attach_pid(p);
 	count_tasks(!(args->flags & CLONE_THREAD), 1);
 	fork_count++;

@@ -13,16 +13,16 @@
  * outside of siglock in the order of locks. So functions here release siglock for it, and look at everything again
  * afterwards.
  */
-#include <arch/ptrace.h>
 #include <arch/signal.h>
+#include <arch/user_step.h>
 #include <asm/ptrace.h>
 #include <asm/syscall_abi.h>
 #include <irq/irqflags.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <proc/debugger.h>
 #include <proc/fork.h>
-#include <proc/ptrace.h>
 #include <proc/rseq.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -120,7 +120,7 @@ static void start_group_stop(struct signal_struct *sig, int signr)
 			continue;
 		want_group_stop(t);
 		if (t->ptrace & PT_SEIZED)
-			ptrace_trap_notify(t);
+			debugger()->trap_notify(t);
 		else if (t != current)
 			signal_wake_up(t, false);
 	}
@@ -159,7 +159,7 @@ static bool group_events(struct signal_struct *sig)
 	}
 	if (current->jobctl & JOB_PENDING) {
 		if (current->ptrace) {
-			ptrace_trap();
+			debugger()->trap();
 			spin_unlock_irq(&current->sighand->siglock);
 		} else {
 			do_signal_stop(sig);
@@ -209,7 +209,7 @@ bool get_signal(struct ksignal *ksig)
 			break;
 		}
 		if (unlikely(current->ptrace) && ksig->sig != SIGKILL)
-			ksig->sig = ptrace_signal(ksig->sig, &ksig->info);
+			ksig->sig = debugger()->signal(ksig->sig, &ksig->info);
 		if (!ksig->sig) { /* the debugger has kept it */
 			spin_unlock_irq(&sighand->siglock);
 			continue;
@@ -363,8 +363,8 @@ static void do_signal(struct pt_regs *regs)
 		if (stepping)	   /* no trace of it in the frame */
 			user_disable_single_step(current);
 		signal_setup_done(arch_setup_rt_frame(&ksig, &oldset, regs), &ksig);
-		if (stepping) /* the first instruction of the handler is the end of the step */
-			ptrace_stepped();
+		if (stepping && current->ptrace) /* the first instruction of the handler is the end of the step */
+			debugger()->stepped();
 		return;
 	}
 	finish_syscall(regs, false, 0);

@@ -11,9 +11,9 @@
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <proc/debugger.h>
 #include <proc/fork.h>
 #include <proc/pidfd.h>
-#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -153,7 +153,7 @@ static void continue_group(struct task_struct *p)
 	}
 	for_each_thread(p, t) {
 		if (t->ptrace & PT_SEIZED)
-			ptrace_trap_notify(t);
+			debugger()->trap_notify(t);
 		else
 			wake_up_state(t, __TASK_STOPPED);
 	}

@@ -7,6 +7,7 @@
 #include <lib/errno.h>
 
 #define CREATE_TRACE_POINTS
+#include <proc/debugger.h>
 #include <trace/events/syscalls.h>
 
 struct static_key syscall_trace_key;
@@ -31,8 +32,8 @@ notrace u32 syscall_trace_enter(struct pt_regs *regs, u32 nr)
 {
 	if (nr == (u32)NO_SYSCALL)
 		syscall_set_return_value(regs, -ENOSYS);
-	if (READ_ONCE(current->thread_flags) & _TIF_SYSCALL_TRACE) {
-		nr = ptrace_syscall_enter(regs);
+	if (READ_ONCE(current->thread_flags) & _TIF_SYSCALL_TRACE && READ_ONCE(current->ptrace)) {
+		nr = debugger()->syscall_enter(regs);
 		if (nr == (u32)NO_SYSCALL)
 			return nr;
 	}
@@ -43,6 +44,6 @@ notrace u32 syscall_trace_enter(struct pt_regs *regs, u32 nr)
 notrace void syscall_trace_exit(struct pt_regs *regs)
 {
 	trace_sys_exit(regs, regs_return_value(regs));
-	if (READ_ONCE(current->thread_flags) & (_TIF_SYSCALL_TRACE | _TIF_SINGLESTEP))
-		ptrace_syscall_exit(regs);
+	if (READ_ONCE(current->thread_flags) & (_TIF_SYSCALL_TRACE | _TIF_SINGLESTEP) && READ_ONCE(current->ptrace))
+		debugger()->syscall_exit(regs);
 }

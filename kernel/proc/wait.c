@@ -12,9 +12,9 @@
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <proc/debugger.h>
 #include <proc/fork.h>
 #include <proc/pidfd.h>
-#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -111,8 +111,9 @@ static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 		note_child(wo, p, CLD_EXITED, code >> 8, code);
 	if (wo->options & WNOWAIT)
 		return true;
-	if (ptrace_reparented(p) && thread_group_leader(p)) {
-		if (ptrace_detach_zombie(p)) /* the parent is told now, and waits for it in its turn */
+	if (debugged_by_other(p) && thread_group_leader(p)) {
+		debugger()->unlink(p);
+		if (!announce_zombie(p)) /* the parent is told now, and waits for it in its turn */
 			return true;
 	} else if (thread_group_leader(p)) {
 		collect_usage(p);
@@ -191,7 +192,7 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
  */
 static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 {
-	bool ours = p->ptrace && !ptrace_reparented(p);
+	bool ours = p->ptrace && !debugged_by_other(p);
 
 	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p, ours))
 		return -ECHILD;
@@ -199,7 +200,7 @@ static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 	 * A dead child has no other news. A leader that ended before its threads does not count as dead yet, nor one
 	 * that another process's debugger is to see first.
 	 */
-	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p))
+	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !debugged_by_other(p))
 		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
 	/* For a tracee of our own, only the stops that a debugger sees count: see look_at_tracee(). */
 	return (!ours && wait_task_stopped(wo, p)) || wait_task_continued(wo, p);

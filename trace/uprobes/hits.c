@@ -14,7 +14,7 @@
  * step of a debugger goes on until it is out. An instruction that faults is reported at its true place; when the
  * program tries it again there, that is a new hit, as on Linux.
  */
-#include <arch/ptrace.h>
+#include <arch/user_step.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <lib/string.h>

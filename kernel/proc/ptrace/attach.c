@@ -8,8 +8,8 @@
  * when it is released.
  *
  * A set-user-id program must not get its rights under a tracer that has none. exec therefore looks for a tracer
- * (ptrace_forbids_setid) and takes the ids under exec_guard, and a tracer that comes checks its rights and links under
- * the same mutex. So it comes either before the look, or when the task has its new ids and the check refuses.
+ * (debugger_forbids_setid) and takes the ids under exec_guard, and a tracer that comes checks its rights and links
+ * under the same mutex. So it comes either before the look, or when the task has its new ids and the check refuses.
  */
 #include "ptrace.h"
 
@@ -26,23 +26,6 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <time/hrtimer.h>
-
-void ptrace_reset(struct task_struct *child)
-{
-	child->ptrace = 0;
-	child->tracer = NULL;
-	child->ptrace_code = 0;
-	child->ptrace_info = NULL;
-	INIT_LIST_HEAD(&child->ptraced);
-	INIT_LIST_HEAD(&child->ptrace_entry);
-	clear_tsk_thread_flag(child, TIF_SYSCALL_TRACE);
-	arch_ptrace_reset(child);
-}
-
-bool ptrace_reparented(const struct task_struct *t)
-{
-	return t->ptrace && t->tracer->group_leader != t->group_leader->parent;
-}
 
 /* [T, S; or T, and the tracee cannot be found yet] */
 static void link_locked(struct task_struct *child, struct task_struct *tracer, u32 flags)
@@ -66,7 +49,7 @@ static void ptrace_link(struct task_struct *child, struct task_struct *tracer, u
  * The tracee is an ordinary task again. If it stands still for the tracer it goes on, and where its process is stopped
  * it then stops with it.
  */
-void ptrace_unlink(struct task_struct *t)
+static void ptrace_unlink(struct task_struct *t)
 {
 	bool traced;
 
@@ -188,16 +171,9 @@ void ptrace_detach(struct task_struct *child, int sig)
 	spin_unlock_irq(&tasklist_lock);
 }
 
-bool ptrace_forbids_setid(void)
-{
-	return (current->ptrace & (PT_PTRACED | PT_CAP)) == PT_PTRACED;
-}
-
 /* A seized child stops at once, as if PTRACE_INTERRUPT had come; another one gets a SIGSTOP, as by PTRACE_ATTACH. */
-void ptrace_fork(struct task_struct *child, bool attach)
+static void ptrace_fork(struct task_struct *child)
 {
-	if (!attach)
-		return;
 	link_locked(child, current->tracer, current->ptrace);
 	if (child->ptrace & PT_SEIZED)
 		child->jobctl |= JOB_TRAP_STOP;
@@ -206,22 +182,16 @@ void ptrace_fork(struct task_struct *child, bool attach)
 	set_tsk_thread_flag(child, TIF_SIGPENDING);
 }
 
-bool ptrace_detach_zombie(struct task_struct *leader)
-{
-	ptrace_unlink(leader);
-	return !announce_zombie(leader);
-}
-
 /*
  * A zombie that was kept for the tracer alone goes now: a thread goes for good, and the parent of a leader is told now,
  * if the parent is another process than the tracer's.
  */
-void ptrace_exit_tracer(struct task_struct *tracer, struct list_head *dead)
+static void ptrace_exit_tracer(struct task_struct *tracer, struct list_head *dead)
 {
 	struct task_struct *p, *next;
 
 	list_for_each_entry_safe(p, next, &tracer->ptraced, ptrace_entry) {
-		bool reparented = ptrace_reparented(p), unwanted;
+		bool reparented = debugged_by_other(p), unwanted;
 
 		if (p->ptrace & PTRACE_O_EXITKILL << PT_OPT_SHIFT)
 			send_sig(SIGKILL, p, 1);
@@ -237,3 +207,17 @@ void ptrace_exit_tracer(struct task_struct *tracer, struct list_head *dead)
 		list_move_tail(&p->sibling, dead);
 	}
 }
+
+static const struct debugger_ops ptrace_ops = {
+	.event = ptrace_event,
+	.signal = ptrace_signal,
+	.trap = ptrace_trap,
+	.trap_notify = ptrace_trap_notify,
+	.syscall_enter = ptrace_syscall_enter,
+	.syscall_exit = ptrace_syscall_exit,
+	.stepped = ptrace_stepped,
+	.fork = ptrace_fork,
+	.unlink = ptrace_unlink,
+	.exit_tracer = ptrace_exit_tracer,
+};
+REGISTER_DEBUGGER(ptrace_ops);

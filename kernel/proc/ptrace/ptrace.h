@@ -2,6 +2,8 @@
 #pragma once
 
 #include <arch/ptrace.h>
+#include <arch/user_step.h>
+#include <proc/debugger.h>
 #include <proc/ptrace.h>
 
 #define PTRACE_TRACEME		0
@@ -36,11 +38,24 @@
 #define PTRACE_EVENTMSG_SYSCALL_ENTRY 1
 #define PTRACE_EVENTMSG_SYSCALL_EXIT  2
 
-/* stop.c. The stop of a system call or an event: `code` for a wait. The signal to go on with, 0, or NOT_STOPPED. */
+/*
+ * stop.c. The stop of a system call or an event: `code` for a wait. The signal to go on with, 0, or NOT_STOPPED. Thread
+ * context, no lock.
+ */
 int ptrace_notify(int code, unsigned long message);
 #define NOT_STOPPED (-1) /* the task has no tracer any more, or is being killed */
 /* t has something new to stop for: out of user mode, out of a wait, and out of a stop with PTRACE_LISTEN. [S] */
 void ptrace_wake(struct task_struct *t);
+
+/* Members of struct debugger_ops, which says what they do. stop.c */
+int ptrace_signal(int sig, struct siginfo *info);
+void ptrace_trap(void);
+void ptrace_trap_notify(struct task_struct *t);
+void ptrace_event(unsigned event, unsigned long message);
+void ptrace_stepped(void);
+/* syscall.c */
+int ptrace_syscall_enter(struct pt_regs *regs);
+void ptrace_syscall_exit(struct pt_regs *regs);
 
 /* attach.c. Thread context; 0 or -errno as ptrace(2) tells it. */
 long ptrace_traceme(void);

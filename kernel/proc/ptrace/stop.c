@@ -66,7 +66,7 @@ static int ptrace_stop(int code, int why, unsigned long message, struct siginfo 
 	spin_lock_irq(&tasklist_lock);
 	if (t->ptrace)
 		do_notify_tracer(t, why);
-	if (stop_done && (!t->ptrace || ptrace_reparented(t)))
+	if (stop_done && (!t->ptrace || debugged_by_other(t)))
 		do_notify_parent_cldstop(t->group_leader, CLD_STOPPED);
 	spin_unlock_irq(&tasklist_lock);
 	schedule();
@@ -107,22 +107,11 @@ void ptrace_stepped(void)
 	ptrace_notify(SIGTRAP, 0);
 }
 
-bool ptrace_event_wanted(unsigned event)
-{
-	return READ_ONCE(current->ptrace) & (1U << event << PT_OPT_SHIFT);
-}
-
-void ptrace_event(unsigned event, unsigned long message)
-{
-	if (ptrace_event_wanted(event))
-		ptrace_notify(event << 8 | SIGTRAP, message);
-}
-
 /* A tracer that neither asked for the event nor seized the task gets a SIGTRAP, as from before there were events. */
-void ptrace_exec(pid_t old_pid)
+static void stop_for_exec(pid_t old_pid)
 {
-	if (ptrace_event_wanted(PTRACE_EVENT_EXEC))
-		ptrace_event(PTRACE_EVENT_EXEC, old_pid);
+	if (debugger_wants(PTRACE_EVENT_EXEC))
+		ptrace_notify(PTRACE_EVENT_EXEC << 8 | SIGTRAP, old_pid);
 	else if ((READ_ONCE(current->ptrace) & (PT_PTRACED | PT_SEIZED)) == PT_PTRACED)
 		send_sig(SIGTRAP, current, 0);
 }
@@ -131,12 +120,12 @@ void ptrace_exec(pid_t old_pid)
  * Also a task that is being killed stops here, so that the tracer sees its last registers; the pending SIGKILL would
  * keep it from that. It comes back afterwards: what exit does next may wait, and is to end early then.
  */
-void ptrace_exit_event(long code)
+static void stop_for_exit(long code)
 {
 	struct task_struct *t = current;
 	sigset_t killed;
 
-	if (!ptrace_event_wanted(PTRACE_EVENT_EXIT))
+	if (!debugger_wants(PTRACE_EVENT_EXIT))
 		return;
 	spin_lock_irq(&t->sighand->siglock);
 	killed = t->pending.signal & sigmask(SIGKILL);
@@ -145,6 +134,16 @@ void ptrace_exit_event(long code)
 	t->pending.signal |= killed;
 	recalc_sigpending();
 	spin_unlock_irq(&t->sighand->siglock);
+}
+
+void ptrace_event(unsigned event, unsigned long message)
+{
+	if (event == PTRACE_EVENT_EXEC)
+		stop_for_exec(message);
+	else if (event == PTRACE_EVENT_EXIT)
+		stop_for_exit(message);
+	else if (debugger_wants(event))
+		ptrace_notify(event << 8 | SIGTRAP, message);
 }
 
 /*

@@ -32,13 +32,12 @@ def functions(*files):
 
 
 def objects_of(arch, room):
-    """Of a room that one machine alone has, the other one has none."""
+    """Those of the room and of its part of the machine. Of a room that one machine alone has, the other one has none."""
+    full, part = Path(ROOT, "build", arch), Path("arch", arch, Path(room).name)
     return [
         path
-        for path in Path(ROOT, "build", arch, room).rglob("*.o")
-        if any(
-            Path(ROOT, path.with_suffix(end).relative_to(Path(ROOT, "build", arch))).exists() for end in (".c", ".S")
-        )
+        for path in [*(full / room).rglob("*.o"), *(full / part).rglob("*.o"), full / f"{part}.o"]
+        if any(Path(ROOT, path.with_suffix(end).relative_to(full)).exists() for end in (".c", ".S"))
     ]
 
 

@@ -13,7 +13,7 @@ grep -q ' sched_switch: ' trace && echo events
 cat available_tracers
 ls . events/sched/sched_switch events/syscalls > /tmp/names
 wc -l < /tmp/names
-grep -E 'sys_enter_(socket|epoll_ctl|read)$|^kprobe_events$|^synthetic_events$|^dynamic_events$|^hist$|^trigger$' /tmp/names
+grep -E 'sys_enter_(socket|epoll_ctl|ptrace|process_vm_readv|read)$|^kprobe_events$|^synthetic_events$|^dynamic_events$|^hist$|^trigger$' /tmp/names
 ls /proc
 mount -t 9p x /tmp
 cat /sys/kernel/debug/latency/irqs_off

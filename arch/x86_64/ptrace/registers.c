@@ -1,6 +1,6 @@
 /*
  * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets and in its struct
- * user, and its single steps. All registers are in memory then: the general ones in the pt_regs at the top of its
+ * user. All registers are in memory then: the general ones in the pt_regs at the top of its
  * stack, the others in its thread_struct.
  */
 #include <arch/ptrace.h>
@@ -13,8 +13,8 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 
-#include "fpu.h"
-#include "segments.h"
+#include "../fpu.h"
+#include "../segments.h"
 
 #define NT_PRSTATUS   1
 #define NT_PRFPREG    2
@@ -44,28 +44,6 @@ struct user_regs {
 };
 #define GENERAL_SIZE offsetof(struct user_regs, orig_rax)
 static_assert(offsetof(struct pt_regs, vector) - offsetof(struct pt_regs, r15) == GENERAL_SIZE);
-
-/*
- * A debugger steps by RFLAGS.TF. Where the program has not set it itself, TIF_FORCED_TF says so, and it is not shown.
- */
-void user_enable_single_step(struct task_struct *t)
-{
-	struct pt_regs *regs = task_pt_regs(t);
-
-	set_tsk_thread_flag(t, TIF_SINGLESTEP);
-	if (regs->rflags & X86_EFLAGS_TF)
-		return;
-	regs->rflags |= X86_EFLAGS_TF;
-	set_tsk_thread_flag(t, TIF_FORCED_TF);
-}
-
-void user_disable_single_step(struct task_struct *t)
-{
-	clear_tsk_thread_flag(t, TIF_SINGLESTEP);
-	if (READ_ONCE(t->thread_flags) & BIT(TIF_FORCED_TF))
-		task_pt_regs(t)->rflags &= ~X86_EFLAGS_TF;
-	clear_tsk_thread_flag(t, TIF_FORCED_TF);
-}
 
 /*
  * The number of the call in progress as the program has passed it: all of rax, although only the lower half counts.
@@ -247,16 +225,6 @@ static long poke_user(struct task_struct *t, unsigned long addr, u64 word)
 	gpr_get(t, words);
 	words[addr / 8] = word;
 	return gpr_set(t, words, sizeof(words));
-}
-
-void arch_ptrace_reset(struct task_struct *t)
-{
-	t->thread.debug = (struct user_debug){0};
-}
-
-/* The trap flag is a part of the registers: nothing to do on the way. */
-void user_step_enter(void)
-{
 }
 
 /* What arch_prctl(2) does, for a task that stands still: a base that is set makes the selector null. */

@@ -1,13 +1,10 @@
 /*
- * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets, and its single
- * steps. All registers are in memory then: the general ones in the pt_regs at the top of its stack, the others in its
+ * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets. All
+ * registers are in memory then: the general ones in the pt_regs at the top of its stack, the others in its
  * thread_struct. To change the FP registers, it is enough to say that no CPU has them any more.
  */
-#include <arch/hw_breakpoint.h>
 #include <arch/ptrace.h>
-#include <arch/single_step.h>
 #include <arch/thread.h>
-#include <asm/barrier.h>
 #include <asm/elf.h>
 #include <asm/ptrace.h>
 #include <kernel/hw_breakpoint.h>
@@ -17,7 +14,7 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 
-#include "debug_regs.h"
+#include "../debug_regs.h"
 
 #define NT_PRSTATUS	   1
 #define NT_PRFPREG	   2
@@ -26,43 +23,10 @@
 #define NT_ARM_HW_WATCH	   0x403
 #define NT_ARM_SYSTEM_CALL 0x404
 
-extern const char user_step_vectors[]; /* entry.S */
-
 #define USER_REGS_SIZE offsetof(struct pt_regs, orig_x0) /* Linux's user_pt_regs: x0 to x30, sp, pc, pstate */
 
 /* Bits of PSTATE that a debugger may set: condition flags, and what rt_sigreturn(2) takes from a program, too. */
 #define USER_PSTATE (PSR_NZCV_MASK | PSR_BTYPE_MASK | PSR_SSBS_BIT | PSR_DIT_BIT | PSR_TCO_BIT)
-
-/*
- * PSTATE.SS and MDSCR_EL1.SS step an instruction of user mode together (Arm ARM D2.12). The flag makes the way back to
- * user mode set the second one (user_step_enter); this is the first.
- */
-void user_enable_single_step(struct task_struct *t)
-{
-	set_tsk_thread_flag(t, TIF_SINGLESTEP);
-	task_pt_regs(t)->pstate |= PSR_SS_BIT;
-}
-
-void user_disable_single_step(struct task_struct *t)
-{
-	clear_tsk_thread_flag(t, TIF_SINGLESTEP);
-	task_pt_regs(t)->pstate &= ~(u64)PSR_SS_BIT;
-}
-
-/*
- * Last in C before user mode. A CPU that is stepped through the kernel (single_step.c) is not any more, since there is
- * only one MDSCR_EL1.SS. Debug exceptions are masked first, or the kernel's next instruction would be stepped.
- */
-notrace void user_step_enter(void)
-{
-	if (!(read_sysreg(mdscr_el1) & MDSCR_KDE))
-		arch_hw_breakpoints_load(); /* opens the OS lock, which holds steps back, too */
-	arch_single_step_stop();
-	__asm__ volatile("msr daifset, #8" : : : "memory");
-	write_sysreg(read_sysreg(mdscr_el1) | MDSCR_SS, mdscr_el1);
-	write_sysreg(user_step_vectors, vbar_el1);
-	isb();
-}
 
 static void gpr_get(struct task_struct *t, void *buf)
 {
@@ -193,11 +157,6 @@ const struct regset *arch_regset(unsigned type)
 		if (regsets[i].type == type)
 			return &regsets[i];
 	return NULL;
-}
-
-void arch_ptrace_reset(struct task_struct *t)
-{
-	t->thread.debug = NULL;
 }
 
 long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsigned long data)

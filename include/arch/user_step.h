@@ -1,0 +1,16 @@
+/* Single steps of programs, for debuggers and uprobes (arch/<machine>/user_step.c). */
+#pragma once
+
+struct task_struct;
+
+/*
+ * Begin, or end, stopping the task with SIGTRAP after each instruction. Thread context: the task is current, or it does
+ * not run, and its registers are all in memory.
+ */
+void user_enable_single_step(struct task_struct *t);
+void user_disable_single_step(struct task_struct *t);
+/*
+ * The current task goes to user mode, and TIF_SINGLESTEP is set. Interrupts off. On aarch64 no debug exception of the
+ * kernel comes from here on.
+ */
+void user_step_enter(void);
