@@ -25,7 +25,7 @@
 #include <sched/preempt.h>
 #include <sched/sched.h>
 #include <trace/fgraph.h>
-#include <trace/uprobes.h>
+#include <trace/uprobe_ops.h>
 
 #define MAX_PRINTED 64
 #define WCHAN_DEPTH 16

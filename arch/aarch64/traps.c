@@ -18,7 +18,7 @@
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <trace/kprobes.h>
-#include <trace/uprobes.h>
+#include <trace/uprobe_ops.h>
 
 #include "exception.h"
 

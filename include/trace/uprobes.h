@@ -13,11 +13,8 @@
 #include <lib/types.h>
 
 struct file;
-struct mm_struct;
 struct pt_regs;
-struct task_struct;
 struct uprobe;
-struct vm_area_struct;
 
 /*
  * Who is told. The handlers run in the task that was hit, with its registers: interrupts and preemption are on, and
@@ -45,51 +42,3 @@ struct uprobe_consumer {
 struct uprobe *uprobe_register(struct file *file, loff_t offset, loff_t ref_ctr_offset, struct uprobe_consumer *uc);
 /* End. When it returns no handler of the consumer runs any more. */
 void uprobe_unregister(struct uprobe *uprobe, struct uprobe_consumer *uc);
-
-/* ---- What address spaces tell. [m] of mm; m of both for the copy */
-
-/* An area was made, has moved here, or has become executable. */
-void uprobe_mmap(struct vm_area_struct *vma);
-/*
- * The pages of this range are about to move. The breakpoints in them are taken out, because the records of their sites
- * name the old addresses. uprobe_mmap() puts them in again, at the new address or, when the move has failed, at the old
- * one.
- */
-void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end);
-/* What was in this range has gone. */
-void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end);
-/* fork: all areas and pages are copied. 0 or -ENOMEM. */
-int uprobe_dup_mm(struct mm_struct *new, const struct mm_struct *old);
-/* The last user has gone; no lock is needed. */
-void uprobe_exit_mm(struct mm_struct *mm);
-
-/* ---- What tasks tell. Thread context */
-
-/* A child that has a copy of the parent's stack, or runs on it. 0 or -ENOMEM. */
-int uprobe_fork(struct task_struct *child);
-/* The task leaves its memory (exec, exit), or a child was not made. */
-void uprobe_free_task(struct task_struct *t);
-/* A signal is pending. True: the task is inside of an instruction, and is to take the signal a step later. */
-bool uprobe_deny_signal(struct pt_regs *regs);
-/*
- * The current program's instruction has faulted: its registers become those of the probed place, if it is in a slot.
- * addr is what the signal will tell; returned is what it must tell.
- */
-unsigned long uprobe_fault(unsigned long addr);
-
-/* ---- What the machine tells, with interrupts on */
-
-/* A breakpoint of a program. False: it is none of ours. */
-bool uprobe_breakpoint(struct pt_regs *regs);
-/* A step of a program. True: it was ours, or one inside of an instruction, of which a debugger is not to know. */
-bool uprobe_step(struct pt_regs *regs);
-
-/* ---- For walks of the current program's stack. Any context, not traced */
-
-/* Where the program is: for a pc in a slot the probed place. */
-unsigned long uprobe_true_pc(unsigned long pc);
-/*
- * The true return address for one that a walk has found. *cursor is NULL before the first, and is kept from one to the
- * next.
- */
-unsigned long uprobe_true_return(unsigned long addr, const void **cursor);

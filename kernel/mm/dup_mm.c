@@ -12,7 +12,6 @@
  */
 #include <lib/string.h>
 #include <mm/mm_part.h>
-#include <trace/uprobes.h>
 
 #include "vma.h"
 
@@ -206,7 +205,7 @@ noinline struct mm_struct *dup_mm(struct mm_struct *old)
 	copy_layout(new, old);
 	err = copy_areas(&c);
 	if (!err)
-		err = uprobe_dup_mm(new, old) ?: dup_parts(&c);
+		err = dup_parts(&c);
 	flush_tlb_mm(old);
 	atomic_set(&new->rss_anon, c.anon);
 	atomic_set(&new->rss_file, c.file);

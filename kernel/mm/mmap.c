@@ -10,7 +10,6 @@
 #include <lib/string.h>
 #include <proc/personality.h>
 #include <sched/sched.h>
-#include <trace/uprobes.h>
 #include <uapi/mman.h>
 #include <uapi/mount.h>
 
@@ -103,7 +102,7 @@ int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end)
 	if (err)
 		return err;
 	zap_range(mm, start, end);
-	uprobe_munmap(mm, start, end);
+	tell_unmapped(mm, start, end);
 	for (vma = find_vma(mm, start); vma && vma->vm_start < end; vma = next) {
 		next = vma_next(vma);
 		vma_remove(vma);
@@ -289,7 +288,7 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 		return err;
 	}
 	vma_insert(mm, vma);
-	uprobe_mmap(vma);
+	tell_mapped(vma);
 	vma_merge(vma);
 	return addr;
 }

@@ -7,7 +7,6 @@
  * an old entry in between waits for that lock.
  */
 #include <proc/personality.h>
-#include <trace/uprobes.h>
 #include <uapi/mman.h>
 
 #include "vma.h"
@@ -56,7 +55,7 @@ static void change_area(struct vm_area_struct *vma, unsigned prot)
 		start = change.pause.next;
 	} while (more);
 	flush_tlb_range(mm, vma->vm_start, vma->vm_end);
-	uprobe_mmap(vma);
+	tell_mapped(vma);
 }
 
 /*

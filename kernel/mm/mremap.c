@@ -5,7 +5,6 @@
  * do_mremap() checks the arguments and takes mmap_lock; remap_locked() chooses the way. All that may refuse a call,
  * except for lack of memory, is asked before anything changes.
  */
-#include <trace/uprobes.h>
 #include <uapi/mman.h>
 
 #include "vma.h"
@@ -72,6 +71,16 @@ static bool has_areas_left(const struct mm_struct *mm, unsigned more)
 	return mm->nr_areas + more + 3 < READ_ONCE(sysctl_max_map_count);
 }
 
+/* [m] See struct mm_part. */
+static void tell_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	const struct mm_part *part;
+
+	for_each_in_table(mm_parts, part)
+		if (part->before_move)
+			part->before_move(mm, start, end);
+}
+
 /*
  * [m] Make a second area of the new size at `to`, which is free, with the same backing, and move the pages. When a page
  * table cannot be had half way, what has moved is moved back; the tables for that exist. keep: the old area stays,
@@ -89,16 +98,16 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 	new->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
 	new->vm_start = to;
 	new->vm_end = to + new_len;
-	uprobe_before_move(mm, addr, addr + old_len);
+	tell_before_move(mm, addr, addr + old_len);
 	if (move_pages(mm, addr, old_len, to)) {
 		move_pages(mm, to, old_len, addr);
-		uprobe_mmap(vma);
+		tell_mapped(vma);
 		vma_free(new);
 		return -ENOMEM;
 	}
 	vma_insert(mm, new);
-	uprobe_munmap(mm, addr, addr + old_len);
-	uprobe_mmap(new);
+	tell_unmapped(mm, addr, addr + old_len);
+	tell_mapped(new);
 	/* This may fail to split the area; then an empty area stays, which does no harm. */
 	if (keep)
 		vma_set_lock(vma, 0);

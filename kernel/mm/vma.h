@@ -9,6 +9,7 @@
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <mm/mm.h>
+#include <mm/mm_part.h>
 #include <mm/page.h>
 #include <sched/spinlock.h>
 
@@ -117,6 +118,24 @@ static inline int pte_pause(struct pte_pause *pause, unsigned long va)
 static inline unsigned long vma_pages(const struct vm_area_struct *vma)
 {
 	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
+}
+
+/* [m] Tell the rooms that keep something for address spaces. */
+static inline void tell_mapped(struct vm_area_struct *vma)
+{
+	const struct mm_part *part;
+
+	for_each_in_table(mm_parts, part)
+		if (part->mapped)
+			part->mapped(vma);
+}
+static inline void tell_unmapped(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	const struct mm_part *part;
+
+	for_each_in_table(mm_parts, part)
+		if (part->unmapped)
+			part->unmapped(mm, start, end);
 }
 
 /* Of no file, or of one that lends its name alone and has no pages (a private mapping of /dev/zero). */

@@ -4,7 +4,6 @@
  * get another owner. This is done in batches, so that one flush serves many pages.
  */
 #include <mm/mm_part.h>
-#include <trace/uprobes.h>
 
 #include "vma.h"
 
@@ -212,7 +211,6 @@ void exit_mmap(struct mm_struct *mm)
 
 	for_each_in_table(mm_parts, part)
 		part->exit(mm);
-	uprobe_exit_mm(mm);
 	list_for_each_entry_safe(vma, next, &mm->area_list, list) {
 		zap_gather(&g, vma->vm_start, vma->vm_end);
 		if (unlikely(vma->vm_flags & VM_WHOLE))

@@ -33,12 +33,12 @@
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <proc/task_alloc.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <sched/wait.h>
 #include <trace/events/sched.h>
-#include <trace/uprobes.h>
 
 /*
  * The robust futexes are released first, since their owner is about to be gone. All user memory that is written here
@@ -49,7 +49,7 @@ void mm_release(struct task_struct *t)
 	unsigned long flags;
 	struct completion *done;
 
-	uprobe_free_task(t);
+	task_parts_release(t);
 	if (t->robust_list) {
 		exit_robust_list(t->robust_list);
 		t->robust_list = NULL;

@@ -21,6 +21,7 @@
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
@@ -29,7 +30,6 @@
 #include <time/hrtimer.h>
 #include <trace/events/task.h>
 #include <trace/fgraph.h>
-#include <trace/uprobes.h>
 
 /* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
 DEFINE_SPINLOCK(tasklist_lock);
@@ -114,9 +114,6 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->real_blocked = 0;
 	p->restart_fn = NULL;
 	p->kthread_data = NULL;
-	p->utask = NULL;
-	p->uprobe_round = 0;
-	p->uprobe_stepping = false;
 	p->fail_nth = 0;
 	p->default_timer_slack_ns = p->timer_slack_ns;
 }
@@ -238,10 +235,7 @@ static int copy_mm(u64 flags, struct task_struct *p)
 			return -ENOMEM;
 	}
 	p->active_mm = p->mm;
-	if ((flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM || !uprobe_fork(p))
-		return 0; /* a thread begins with a stack of its own */
-	mmput(p->mm);
-	return -ENOMEM;
+	return 0;
 }
 
 /*
@@ -426,8 +420,14 @@ static int copy_parts(u64 flags, struct task_struct *p)
 	err = copy_mm(flags, p);
 	if (err)
 		goto put_signal;
+	err = task_parts_fork(p, flags);
+	if (err)
+		goto put_mm;
 	return 0;
 
+put_mm:
+	if (p->mm)
+		mmput(p->mm);
 put_signal:
 	if (!(flags & CLONE_THREAD))
 		put_signal(p->signal);
@@ -444,7 +444,7 @@ put_files:
 /* Give back what copy_parts() gave p, in the opposite order: for a fork that fails later on. */
 static void put_parts(u64 flags, struct task_struct *p)
 {
-	uprobe_free_task(p);
+	task_parts_release(p);
 	if (p->mm)
 		mmput(p->mm);
 	if (!(flags & CLONE_THREAD))

@@ -21,7 +21,7 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <trace/events/rseq.h>
-#include <trace/uprobes.h>
+#include <trace/uprobe_ops.h>
 
 #define RSEQ_FLAG_UNREGISTER 1
 #define RSEQ_CPU_ID_NONE     (~0U) /* RSEQ_CPU_ID_UNINITIALIZED */

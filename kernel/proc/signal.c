@@ -30,7 +30,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <trace/events/signal.h>
-#include <trace/uprobes.h>
+#include <trace/uprobe_ops.h>
 
 /*
  * The threads of a process stop one by one. `stop_left` counts those that are still to come, which have

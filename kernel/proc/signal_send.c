@@ -20,7 +20,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <trace/events/signal.h>
-#include <trace/uprobes.h>
+#include <trace/uprobe_ops.h>
 
 atomic_t nr_stopped_groups;
 

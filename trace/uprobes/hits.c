@@ -147,7 +147,7 @@ static bool has_changed(struct mm_struct *mm, unsigned long addr)
 }
 
 /* A handler that has changed the pc has said where to go on. */
-bool uprobe_breakpoint(struct pt_regs *regs)
+static bool hit_breakpoint(struct pt_regs *regs)
 {
 	unsigned long addr = arch_uprobe_break_address(regs), slot;
 	struct mm_uprobes *mu = current_uprobes();
@@ -190,7 +190,7 @@ static bool find_slot(struct mm_uprobes *mu, unsigned long pc, struct uprobe_sit
 }
 
 /* A task that is being killed is not stepped: its instruction may never get the memory that it wants. */
-bool uprobe_deny_signal(struct pt_regs *regs)
+static bool hit_deny_signal(struct pt_regs *regs)
 {
 	struct mm_uprobes *mu = current_uprobes();
 	unsigned long pc = instruction_pointer(regs);
@@ -222,7 +222,7 @@ bool uprobe_deny_signal(struct pt_regs *regs)
 }
 
 /* What a signal frame or a debugger sees when the step is reported is the program's true place. */
-bool uprobe_step(struct pt_regs *regs)
+static bool hit_step(struct pt_regs *regs)
 {
 	struct mm_uprobes *mu = current_uprobes();
 	unsigned long pc = instruction_pointer(regs);
@@ -248,7 +248,7 @@ bool uprobe_step(struct pt_regs *regs)
 }
 
 /* It is called for each signal of a fault, also for those of the kernel's accesses: then the program is in no slot. */
-unsigned long uprobe_fault(unsigned long addr)
+static unsigned long hit_fault(unsigned long addr)
 {
 	struct mm_uprobes *mu = current_uprobes();
 	struct pt_regs *regs = task_pt_regs(current);
@@ -268,10 +268,20 @@ unsigned long uprobe_fault(unsigned long addr)
 	return addr == pc ? true_pc : addr;
 }
 
-unsigned long uprobe_true_pc(unsigned long pc)
+static unsigned long hit_true_pc(unsigned long pc)
 {
 	struct mm_uprobes *mu = current_uprobes();
 	struct uprobe_site site;
 
 	return unlikely(mu) && find_slot(mu, pc, &site) ? site.addr : pc;
 }
+
+static const struct uprobe_ops hit_ops = {
+	.deny_signal = hit_deny_signal,
+	.fault = hit_fault,
+	.breakpoint = hit_breakpoint,
+	.step = hit_step,
+	.true_pc = hit_true_pc,
+	.true_return = uretprobe_true_return,
+};
+REGISTER_UPROBE_OPS(hit_ops);

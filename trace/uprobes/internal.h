@@ -18,6 +18,7 @@
 #include <mm/page.h>
 #include <sched/mutex.h>
 #include <sched/sched.h>
+#include <trace/uprobe_ops.h>
 #include <trace/uprobes.h>
 
 /* A watched place of a file. Locks: u uprobe_mutex; l uprobes_lock; I immutable. */
@@ -133,3 +134,4 @@ void uprobe_synchronize(void);
 void uretprobe_enter(struct uprobe *uprobe, struct pt_regs *regs);
 /* A function has returned to the trampoline: tell, and go on where it would have. */
 void uretprobe_return(struct pt_regs *regs);
+unsigned long uretprobe_true_return(unsigned long addr, const void **cursor); /* as uprobe_true_return() */

@@ -18,7 +18,9 @@
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <proc/signal.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
+#include <uapi/sched.h>
 
 #include "internal.h"
 
@@ -156,7 +158,7 @@ void uretprobe_return(struct pt_regs *regs)
 	}
 }
 
-unsigned long uprobe_true_return(unsigned long addr, const void **cursor)
+unsigned long uretprobe_true_return(unsigned long addr, const void **cursor)
 {
 	const struct mm_struct *mm = current->mm;
 	const struct uretprobe_call *call;
@@ -194,19 +196,8 @@ static int copy_calls(struct uprobe_task *to, const struct uprobe_task *from)
 	return 0;
 }
 
-int uprobe_fork(struct task_struct *child)
-{
-	int err;
-
-	if (likely(!current->utask) || !current->utask->calls)
-		return 0;
-	err = get_utask(child) ? copy_calls(child->utask, current->utask) : -ENOMEM;
-	if (err)
-		uprobe_free_task(child);
-	return err;
-}
-
-void uprobe_free_task(struct task_struct *t)
+/* The task has left its memory, or was not made. */
+static void uretprobe_release(struct task_struct *t)
 {
 	struct uprobe_task *ut = t->utask;
 
@@ -218,3 +209,23 @@ void uprobe_free_task(struct task_struct *t)
 	WRITE_ONCE(t->utask, NULL);
 	kfree(ut);
 }
+
+/* A thread begins with a stack of its own. */
+static int uretprobe_fork(struct task_struct *child, u64 flags)
+{
+	int err;
+
+	child->utask = NULL;
+	child->uprobe_round = 0;
+	child->uprobe_stepping = false;
+	if (likely(!current->utask) || !current->utask->calls || !child->mm ||
+	    (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)
+		return 0;
+	err = get_utask(child) ? copy_calls(child->utask, current->utask) : -ENOMEM;
+	if (err)
+		uretprobe_release(child);
+	return err;
+}
+
+static const struct task_part uretprobe_task_part = {.fork = uretprobe_fork, .release = uretprobe_release};
+REGISTER_TASK_PART(uretprobe_task_part);

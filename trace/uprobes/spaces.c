@@ -15,6 +15,7 @@
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <mm/mm_part.h>
 #include <mm/slab.h>
 
 #include "internal.h"
@@ -210,7 +211,7 @@ static void count_late(struct mm_struct *mm, const struct uprobe *uprobe)
 }
 
 /* A mapping is not refused for the lack of memory: the place is not watched then. */
-void uprobe_mmap(struct vm_area_struct *vma)
+static void spaces_mapped(struct vm_area_struct *vma)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	struct uprobe **found;
@@ -252,7 +253,7 @@ static void each_site(struct mm_struct *mm, unsigned long start, unsigned long e
 	}
 }
 
-void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
+static void spaces_unmapped(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	each_site(mm, start, end, uprobe_free_site);
 }
@@ -263,17 +264,17 @@ static void lift_site(struct mm_struct *mm, struct uprobe_site *site)
 		uprobe_remove_site(mm, site);
 }
 
-void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
+static void spaces_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	each_site(mm, start, end, lift_site);
 }
 
 /* Neither has a user, so nobody looks at the sites. */
-void uprobe_exit_mm(struct mm_struct *mm)
+static void spaces_exit(struct mm_struct *mm)
 {
 	if (likely(!mm->uprobes))
 		return;
-	uprobe_munmap(mm, 0, ~0UL);
+	spaces_unmapped(mm, 0, ~0UL);
 	uprobe_free_pages(mm->uprobes);
 	kfree(mm->uprobes);
 	mm->uprobes = NULL;
@@ -301,7 +302,7 @@ static int copy_site(struct mm_uprobes *to, const struct uprobe_site *from)
 }
 
 /* What was made so far goes with the child's address space. */
-int uprobe_dup_mm(struct mm_struct *new, const struct mm_struct *old)
+static int spaces_dup(struct mm_struct *new, struct mm_struct *old)
 {
 	const struct mm_uprobes *from = old->uprobes;
 	struct uprobe_site *site;
@@ -319,3 +320,12 @@ int uprobe_dup_mm(struct mm_struct *new, const struct mm_struct *old)
 				err = copy_site(new->uprobes, site);
 	return err;
 }
+
+static const struct mm_part spaces_mm_part = {
+	.dup = spaces_dup,
+	.exit = spaces_exit,
+	.mapped = spaces_mapped,
+	.before_move = spaces_before_move,
+	.unmapped = spaces_unmapped,
+};
+REGISTER_MM_PART(spaces_mm_part);

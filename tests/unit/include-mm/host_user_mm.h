@@ -102,16 +102,10 @@ void oom_victim_gone(struct mm_struct *mm)
 }
 /* No program here is probed or locks memory: guests do that. But a test may look when breakpoints would be lifted. */
 static void (*host_before_move)(struct mm_struct *mm, unsigned long start, unsigned long end);
-void uprobe_mmap(struct vm_area_struct *vma)
-{
-}
-void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
+static void host_part_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	if (host_before_move)
 		host_before_move(mm, start, end);
-}
-void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
-{
 }
 /* A room that keeps something for address spaces; the table must have an entry. */
 static int host_part_dup(struct mm_struct *new, struct mm_struct *old)
@@ -121,15 +115,12 @@ static int host_part_dup(struct mm_struct *new, struct mm_struct *old)
 static void host_part_exit(struct mm_struct *mm)
 {
 }
-static const struct mm_part host_mm_part = {.dup = host_part_dup, .exit = host_part_exit};
+static const struct mm_part host_mm_part = {
+	.dup = host_part_dup,
+	.exit = host_part_exit,
+	.before_move = host_part_before_move,
+};
 REGISTER_MM_PART(host_mm_part);
-int uprobe_dup_mm(struct mm_struct *new, const struct mm_struct *old)
-{
-	return 0;
-}
-void uprobe_exit_mm(struct mm_struct *mm)
-{
-}
 bool can_do_mlock(void)
 {
 	return true;

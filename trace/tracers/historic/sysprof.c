@@ -23,7 +23,7 @@
 #include <mm/slab.h>
 #include <mm/uaccess.h>
 #include <time/sample_timer.h>
-#include <trace/uprobes.h>
+#include <trace/uprobe_ops.h>
 
 #include "core/record.h"
 #include "tracefs/refused.h"

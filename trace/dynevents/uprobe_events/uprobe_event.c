@@ -21,9 +21,9 @@
 #include <trace/uprobes.h>
 #include <uapi/fcntl.h>
 
+#include "dynevents/probe.h"
 #include "events/event_file.h"
 #include "output/iter.h"
-#include "probe.h"
 
 struct uprobe_event {
 	struct probe probe;
