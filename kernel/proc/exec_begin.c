@@ -232,7 +232,6 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	mutex_lock(&t->signal->exec_guard); /* a debugger comes before the ids are chosen, or when they are set */
 	ids = exec_ids(bprm, mm, &caps);
 	mm_release(t);
-	t->pi_closed = false;
 	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
 	smp_wmb();     /* a reader that sees something of the new program sees the new number (pid_show) */
 	exec_mmap(mm); /* before the ids change: may_access_mm relies on it */

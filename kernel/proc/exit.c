@@ -26,7 +26,6 @@
 #include <proc/cred.h>
 #include <proc/debugger.h>
 #include <proc/fork.h>
-#include <proc/futex.h>
 #include <proc/oops_exit.h>
 #include <proc/posix_timer.h>
 #include <proc/resource.h>
@@ -41,8 +40,8 @@
 #include <trace/events/sched.h>
 
 /*
- * The robust futexes are released first, since their owner is about to be gone. All user memory that is written here
- * is still ours; put_user() may fault and sleep.
+ * What rooms keep is released first: the owner of a lock is about to be gone. All user memory that is written here is
+ * still ours; put_user() may fault and sleep.
  */
 void mm_release(struct task_struct *t)
 {
@@ -50,15 +49,10 @@ void mm_release(struct task_struct *t)
 	struct completion *done;
 
 	task_parts_release(t);
-	if (t->robust_list) {
-		exit_robust_list(t->robust_list);
-		t->robust_list = NULL;
-	}
-	futex_pi_exit();
-	/* pthread_join sleeps on this word. The last user of the memory has no task to wake. */
+	/* Who joins the thread looks at this word. The last user of the memory has no task to wake. */
 	if (t->clear_child_tid) {
 		if (atomic_read(&t->mm->mm_users) > 1 && !put_user(0, t->clear_child_tid))
-			futex_wake(t->clear_child_tid, true, 1, FUTEX_BITSET_ANY);
+			task_parts_tid_cleared(t->clear_child_tid);
 		t->clear_child_tid = NULL;
 	}
 	if (!READ_ONCE(t->vfork_done))

@@ -107,7 +107,6 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->exit_state = 0;
 	p->exit_code = 0;
 	p->clear_child_tid = NULL;
-	p->robust_list = NULL;
 	p->pdeath_signal = 0;
 	p->vfork_done = NULL;
 	p->restore_sigmask = false;

@@ -32,3 +32,12 @@ void task_parts_release(struct task_struct *t)
 		if (part->release)
 			part->release(t);
 }
+
+void task_parts_tid_cleared(u32 __user *tid)
+{
+	const struct task_part *part;
+
+	for_each_in_table(task_parts, part)
+		if (part->tid_cleared)
+			part->tid_cleared(tid);
+}

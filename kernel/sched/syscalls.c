@@ -6,7 +6,7 @@
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/capability.h>
-#include <proc/futex.h>
+#include <proc/task_part.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -84,6 +84,16 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 	return 0;
 }
 
+/* A room may want to know that: whether p waits for a lock is looked at under the lock that a new waiter takes, too. */
+static void tell_prio_changed(struct task_struct *p)
+{
+	const struct task_part *part;
+
+	for_each_in_table(task_parts, part)
+		if (part->prio_changed)
+			part->prio_changed(p);
+}
+
 /* Make the change with the caller's rights. 0 or -errno. */
 static int sched_set_params(pid_t pid, struct sched_params *sp)
 {
@@ -94,8 +104,8 @@ static int sched_set_params(pid_t pid, struct sched_params *sp)
 		return PTR_ERR(p);
 	sp->permit = check_permission;
 	ret = __sched_setscheduler(p, sp);
-	if (!ret) /* whether it waits for a lock is looked at under the lock that a new waiter takes, too */
-		futex_pi_adjust(p);
+	if (!ret)
+		tell_prio_changed(p);
 	put_task_struct(p);
 	return ret;
 }

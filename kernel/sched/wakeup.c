@@ -232,9 +232,6 @@ int sched_fork(struct task_struct *p, u64 clone_flags)
 	if (p->sched_reset_on_fork)
 		reset_policy(p);
 	p->pi_prio = MAX_PRIO; /* what its parent was lent is not the child's */
-	p->pi_owns = NULL;
-	p->pi_waits = NULL;
-	p->pi_closed = false;
 	p->prio = p->normal_prio;
 	if (dl_prio(p->prio))
 		return -EAGAIN;

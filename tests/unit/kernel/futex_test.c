@@ -18,7 +18,8 @@
 #include "../../../kernel/lib/put_dec.c"
 #include "../../../kernel/lib/vsprintf.c"
 #include "../../../kernel/lib/vsprintf_pointer.c"
-#include "../../../kernel/proc/futex.c"
+#include "../../../kernel/proc/futex/futex.c"
+#include "../../../kernel/proc/futex/robust.c"
 
 /* ---- What it stands on: words of one program, the clock at whose end nobody looks. */
 void __put_task_struct(struct task_struct *t)
@@ -47,6 +48,14 @@ int futex_lock_pi(u32 __user *uaddr, bool shared, s64 expires, bool try)
 {
 	fail_msg("a futex with priority inheritance");
 	return 0;
+}
+void futex_pi_exit(void)
+{
+	fail_msg("the end of a thread");
+}
+void futex_pi_adjust(struct task_struct *p)
+{
+	fail_msg("another priority");
 }
 int futex_unlock_pi(u32 __user *uaddr, bool shared)
 {

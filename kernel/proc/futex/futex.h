@@ -1,8 +1,17 @@
-/* What futex.c and futex_pi.c share: the name of a futex. */
+/*
+ * Futexes: sleeping on a word of user memory, with Linux's operations. The files share the name of a futex.
+ *
+ *	futex.c		futex(2), but for locks with priority inheritance
+ *	futex_pi.c	those
+ *	robust.c	what becomes of a thread's futexes when it ends
+ */
 #pragma once
 
 #include <lib/types.h>
 #include <mm/page.h>
+#include <uapi/futex.h>
+
+struct task_struct;
 
 /*
  * What names a futex. Memory that is shared between processes has different addresses in each, so there it is the
@@ -46,6 +55,19 @@ int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key);
  */
 int futex_sleep(s64 expires);
 
+/*
+ * Wake up to `nr` sleepers on the word, and one when `nr` is less than 1: Linux has always done so, and programs may
+ * count on it. Returns how many, -EINVAL, -EFAULT, -EAGAIN. Thread context.
+ */
+int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset);
+
 /* futex_pi.c: FUTEX_LOCK_PI and its relatives. `expires` on the monotonic clock. 0 or -errno. */
 int futex_lock_pi(u32 __user *uaddr, bool shared, s64 expires, bool try);
 int futex_unlock_pi(u32 __user *uaddr, bool shared);
+/*
+ * Locks with priority inheritance that the current thread still has go to those who wait for them. At the thread's end,
+ * or in exec, after its robust list was walked. Thread context; takes futex_pi_mutex.
+ */
+void futex_pi_exit(void);
+/* The priority of a task that may wait for such a lock has changed. Thread context; takes futex_pi_mutex. */
+void futex_pi_adjust(struct task_struct *p);

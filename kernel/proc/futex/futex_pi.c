@@ -26,7 +26,6 @@
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <proc/fork.h>
-#include <proc/futex.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <sched/mutex.h>
