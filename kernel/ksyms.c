@@ -165,6 +165,11 @@ bool kallsyms_module_symbol(size_t i, struct module_ksym *sym)
 	return ksym_modules && ksym_modules->number(i, sym);
 }
 
+const char *module_symbol_name(unsigned long address, const char **module)
+{
+	return ksym_modules ? ksym_modules->name(address, module) : NULL;
+}
+
 const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
 {
 	return kallsyms_lookup_module(address, size, offset, NULL, name);

@@ -10,7 +10,7 @@ GT_PROGRAMS := $(patsubst %.o,$(GT)/%,$(notdir $(GT_OBJ)))
 GTM := $(GT)/modules
 
 .PHONY: guest-progs
-guest-progs: $(GT_PROGRAMS) $(GTM)/said
+guest-progs: $(GT_PROGRAMS) $(if $(wildcard kernel/module/module.lds),$(GTM)/said)
 
 $(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.mk $(UOBJ)/flags | $(NEWLIB_READY) $(SYSCALLS_H)
 	$(call say,CC,$@)

@@ -12,6 +12,9 @@ endif
 ifeq ($(wildcard $(M)/Makefile $(M)/Kbuild),)
 $(error M=$(M): there is no Makefile in this folder. It needs one with a line `obj-m += NAME.o`)
 endif
+ifeq ($(wildcard kernel/module/module.lds),)
+$(error M=$(M): there is no kernel/module in $(CURDIR), and the kernel of this tree loads no modules)
+endif
 
 # The names that people use for a machine; without one, that of the host.
 ARCH_GIVEN := $(if $(ARCH),$(ARCH),$(shell uname -m))

@@ -57,6 +57,7 @@ struct ksym_source {
 	bool (*find)(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name);
 	unsigned long (*find_name)(const char *name); /* 0: there is none */
 	bool (*number)(size_t i, struct module_ksym *sym);
+	const char *(*name)(unsigned long address, const char **module); /* as module_symbol_name() */
 };
 extern const struct ksym_source *ksym_modules;
 
@@ -69,6 +70,11 @@ const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned
 /* The same, and the module's name, empty for the kernel itself, to `module` (KSYM_MODULE_LEN bytes). */
 const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
 				   char *name);
+/*
+ * The name that stands at this address or before it, in a module, and the module's to *module unless that is NULL;
+ * NULL: the address is in no module. Both are good while the module cannot go.
+ */
+const char *module_symbol_name(unsigned long address, const char **module);
 
 /*
  * Address of the symbol of that name, in the image before modules, the lowest when static functions share it; 0 when

@@ -102,9 +102,20 @@ extern struct module __this_module;
 #define THIS_MODULE ((struct module *)NULL)
 #endif
 
+/* What the loader does for the rest of the kernel, which does not know whether there is one. */
+struct module_loader {
+	/* A reference, which the code at `ip` takes. False: the module is on its way out. Any context, as the next. */
+	bool (*get)(struct module *mod, unsigned long ip);
+	void (*put)(struct module *mod, unsigned long ip);
+	/* Have modprobe load what has this name: __request_module() of <kernel/kmod.h>. */
+	int (*request)(char *name, bool wait, unsigned long ip);
+};
+extern const struct module_loader *module_loader; /* [I, core_initcall] NULL: this kernel loads no modules */
+
 /* A reference. False: it is on its way out. NULL, the kernel itself, can always be had. Any context. */
 bool try_module_get(struct module *mod);
 void module_put(struct module *mod);
+/* How many there are. With the loader only, as there is no module without it. Any context. */
 int module_refcount(const struct module *mod);
 
 /* The module that the address lies in, or NULL. It stays while preemption is off. Any context. */
@@ -133,14 +144,18 @@ struct ksym_entry {
 	u32 name; /* where it begins in `names` */
 	u8 type;
 };
-/*
- * The name that stands at this address or before it, in a module, and the module's to *module unless that is NULL;
- * NULL: the address is in no module. Both are good while the module cannot go. Any context.
- */
-const char *module_symbol_name(unsigned long address, const char **module);
-
 /* The section's address and how many elements of `size` bytes it has; NULL: there is none. Module COMING or later. */
 void *module_section(const struct module *mod, const char *name, size_t size, unsigned *n);
+
+/* The part of its memory that the address lies in; NR_MODULE_PARTS: none. Any context in which the module cannot go. */
+static inline unsigned module_part_of(const struct module *mod, unsigned long address)
+{
+	unsigned part = 0;
+
+	while (part < NR_MODULE_PARTS && address - mod->memory[part].base >= mod->memory[part].size)
+		part++;
+	return part;
+}
 
 /*
  * For `live` and `going`: is the memory at this address, a part of the module's, about to be freed? Any context in
@@ -148,10 +163,8 @@ void *module_section(const struct module *mod, const char *name, size_t size, un
  */
 static inline bool module_frees(const struct module *mod, unsigned long address)
 {
-	unsigned part = 0;
+	unsigned part = module_part_of(mod, address);
 
-	while (part < NR_MODULE_PARTS && address - mod->memory[part].base >= mod->memory[part].size)
-		part++;
 	return part < NR_MODULE_PARTS && (part >= MODULE_INIT_TEXT || mod->state == MODULE_STATE_GOING);
 }
 

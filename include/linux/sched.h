@@ -3,7 +3,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/types.h>
-#include <proc/module_tasks.h>
+#include <kernel/module_tasks.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <sched/sched.h>

@@ -14,7 +14,7 @@
 
 #include <lib/list.h>
 #include <lib/types.h>
-#include <proc/module_tasks.h>
+#include <kernel/module_tasks.h>
 #include <sched/task.h>
 #include <uapi/sched.h>
 

@@ -53,9 +53,9 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
 struct ftrace_set {
 	unsigned long *bits; /* [ftrace_lock] NULL: empty */
 	unsigned count;	     /* [ftrace_lock] bits set, one more for `waits` and one more for `lost` */
-	bool waits;	     /* [ftrace_lock] for modules: it filters even without a bit (tracers/function_modules.c) */
+	bool waits;	     /* [ftrace_lock] for modules: it filters even without a bit (modules/filters.c) */
 	bool lost;	     /* [ftrace_lock] sites that were freed with a module: it filters even without a bit */
-	u32 seen;	     /* [ftrace_lock] up to which module that went it knows (ftrace/modules.c) */
+	u32 seen;	     /* [ftrace_lock] up to which module that went it knows (modules/sites.c) */
 };
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {

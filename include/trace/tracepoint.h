@@ -44,9 +44,6 @@ void tracepoint_synchronize_unregister(void);
 const char *tracepoint_with_data(const void *start, size_t size);
 /* Call fn for each tracepoint of the kernel itself, in no particular order. */
 void for_each_kernel_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv);
-/* Is it a whole tracepoint of the module that is checked (<kernel/module_check.h>)? */
-struct module_check;
-bool tracepoint_check(struct module_check *c, const struct tracepoint *tp);
 /*
  * The same for many probes: each of these publishes its change, and tracepoint_switch() completes all that were made
  * since, in one stop of the machine and at most one grace period. Until then a first probe need not be called yet, and

@@ -133,6 +133,12 @@ void module_retire_symbols(struct module *mod);
  * meanwhile, so `mod` is only compared. Thread context.
  */
 void module_name_openers(const struct module *mod, const char *name);
+/*
+ * kernel/module/request.c: __request_module() of <kernel/kmod.h>, once the name is made. `ip`: the code that asks. What
+ * modprobe returns: 0 says that it has ended well, and not that what was asked for is there now, so callers look again.
+ * -EBUSY: too many requests are under way; -ENOENT; a positive number is the status of modprobe.
+ */
+int module_request(char *name, bool wait, unsigned long ip);
 /* kernel/module/oops.c: exit has returned. */
 void module_note_unloaded(const struct module *mod);
 /* kernel/module/ksyms.c: the tables that names are looked up in. [m] */

@@ -85,7 +85,7 @@ static bool find_in_module(unsigned long address, struct found_symbol *found)
 	return true;
 }
 
-const char *module_symbol_name(unsigned long address, const char **module)
+static const char *module_ksym_name(unsigned long address, const char **module)
 {
 	struct found_symbol found = {};
 
@@ -178,7 +178,8 @@ static bool module_ksym_number(size_t i, struct module_ksym *sym)
 }
 
 /* What kernel/ksyms.c asks when an address or a name is not the kernel's own. */
-static const struct ksym_source source = {module_ksym_find, module_ksym_find_name, module_ksym_number};
+static const struct ksym_source source = {module_ksym_find, module_ksym_find_name, module_ksym_number,
+					  module_ksym_name};
 
 static int module_ksyms_init(void)
 {

@@ -182,14 +182,3 @@ void module_free_memory(struct module *mod)
 	kfree(mod->sections);
 	vfree(core);
 }
-
-void *module_section(const struct module *mod, const char *name, size_t size, unsigned *n)
-{
-	for (unsigned i = 0; i < mod->nr_sections; i++)
-		if (!strcmp(mod->sections[i].name, name)) {
-			*n = mod->sections[i].size / size;
-			return (void *)mod->sections[i].address;
-		}
-	*n = 0;
-	return NULL;
-}

@@ -257,7 +257,7 @@ static int relocate_section(struct module *mod, const struct load_info *info, co
 
 /*
  * As many sites as there are relocations against the hook, counted before they are noted. They are given to ftrace
- * later (trace/ftrace/modules.c), and forget_module() frees what is left.
+ * later (trace/modules/sites.c), and forget_module() frees what is left.
  */
 static int alloc_sites(struct module *mod, const struct load_info *info)
 {

@@ -17,7 +17,6 @@
 #include <proc/oops_exit.h>
 #include <sched/sched.h>
 
-DEFINE_MUTEX(module_mutex);
 DEFINE_MUTEX(module_files_lock);
 DEFINE_MUTEX(module_texts_lock);
 

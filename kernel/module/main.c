@@ -1,6 +1,6 @@
 /*
- * The life of modules: how one is loaded, and the list of those that are there (include/kernel/module.h tells their
- * states). The system calls are in syscalls.c and unload.c, references in refs.c, module_mutex in lock.c.
+ * The life of modules: how one is loaded, and how it goes (include/kernel/module.h tells their states). The system
+ * calls are in syscalls.c and unload.c, references in refs.c. The list and module_mutex are in kernel/module_list.c.
  *
  * module_mutex serialises all changes. It is not held while a module's own init and exit run, or while its parameters
  * are set: these may load other modules, sleep, or wait for programs. The name is taken from the first moment on, so no
@@ -28,7 +28,6 @@
 #include <trace/events/module.h>
 #include <trace/events/notifier.h>
 
-LIST_HEAD(modules);
 /* Loaders that want the same name, or a symbol, wait here until a module is through with its init. */
 static DECLARE_WAIT_QUEUE_HEAD(module_wait);
 
@@ -42,37 +41,6 @@ int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
 	va_end(args);
 	pr_err("%s: %s\n", info->name ?: info->file_name ?: "module", text);
 	return err;
-}
-
-static bool in_memory(const struct module *mod, unsigned long addr)
-{
-	for (unsigned i = 0; i < NR_MODULE_PARTS; i++)
-		if (in_part(&mod->memory[i], addr))
-			return true;
-	return false;
-}
-
-/* The list's links are single words: a reader sees it with or without the module that comes or goes. */
-struct module *__module_address(unsigned long addr)
-{
-	for (struct list_head *p = READ_ONCE(modules.next); p != &modules; p = READ_ONCE(p->next)) {
-		struct module *mod = list_entry(p, struct module, list);
-
-		if (in_memory(mod, addr))
-			return mod;
-	}
-	return NULL;
-}
-
-/* Finds a module that is only coming or going, too, since its name is taken. The caller looks at its state. */
-struct module *find_module(const char *name)
-{
-	struct module *mod;
-
-	for_each_module(mod)
-		if (!strcmp(mod->name, name))
-			return mod;
-	return NULL;
 }
 
 /* ---- Telling others */
@@ -298,7 +266,7 @@ static int take_name(struct module *mod)
  *	its own calls	timers, works, threads, interrupts, callbacks: exit has ended them, and each such call waits
  *	parameters	module_leave_files() has waited until no task reads or writes one
  *	probes		its tracepoints and its probes at those of others: off, and a grace period waited for
- *	traced sites	they become nops, and their records go, while all other CPUs are parked (trace/ftrace/modules.c)
+ *	traced sites	they become nops, and their records go, while all other CPUs are parked (trace/modules/sites.c)
  *	branches	its entries have left the table of static branches, so no later change of a key writes to it
  *	texts		`free` of a parameter, the last code of it that runs
  *	look-ups	a CPU with preemption off that has found it in the list or by a name: synchronize_rcu() below

@@ -7,43 +7,45 @@
 #include <trace/events/module.h>
 
 #include <fs/vfs.h>
+#include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <proc/fork.h>
 #include <sched/task_inline.h>
-#include <trace/fgraph.h>
 
 #include "internal.h"
 
 /* Of a module that is UNFORMED nothing can be used: a file that is refused then goes at once. */
-bool try_module_get(struct module *mod)
+static bool take_reference(struct module *mod, unsigned long ip)
 {
-	enum module_state state;
+	enum module_state state = READ_ONCE(mod->state);
 
-	if (!mod)
-		return true;
-	state = READ_ONCE(mod->state);
 	if (state == MODULE_STATE_GOING || state == MODULE_STATE_UNFORMED || !atomic_inc_not_zero(&mod->refcnt))
 		return false;
-	trace_module_get(mod, TRUE_RET_ADDR());
+	trace_module_get(mod, ip);
 	return true;
 }
-EXPORT_SYMBOL(try_module_get);
 
 /*
  * When the count is down, another CPU may unload the module. Preemption is off here, so its memory stays until the
  * tracepoint below has run.
  */
-void module_put(struct module *mod)
+static void drop_reference(struct module *mod, unsigned long ip)
 {
-	if (!mod)
-		return;
 	preempt_disable();
 	WARN_ON(atomic_dec_return(&mod->refcnt) < 0);
-	trace_module_put(mod, TRUE_RET_ADDR());
+	trace_module_put(mod, ip);
 	preempt_enable();
 }
-EXPORT_SYMBOL(module_put);
+
+static const struct module_loader loader = {.get = take_reference, .put = drop_reference, .request = module_request};
+
+static int module_loader_init(void)
+{
+	module_loader = &loader;
+	return 0;
+}
+core_initcall(module_loader_init);
 
 int module_refcount(const struct module *mod)
 {

@@ -5,16 +5,12 @@
 #include "internal.h"
 
 #include <fs/libfs.h>
-#include <kernel/export.h>
 #include <kernel/init.h>
-#include <kernel/kmod.h>
 #include <kernel/printk.h>
-#include <lib/printf.h>
 #include <lib/string.h>
 #include <proc/umh.h>
 #include <sched/wait.h>
 #include <trace/events/module.h>
-#include <trace/fgraph.h>
 
 /* Linux's limit. modprobe may load a module whose init asks for another one, and that for the first again. */
 #define MAX_CONCURRENT 50
@@ -39,23 +35,12 @@ static int call_modprobe(char *name, bool wait)
 	return call_usermodehelper(path, argv, envp, wait ? UMH_WAIT_PROC | UMH_KILLABLE : UMH_NO_WAIT);
 }
 
-/*
- * request_module() and request_module_nowait() of <kernel/kmod.h>. Thread context, no lock held that loading a module
- * takes. What modprobe returns: 0 says that it has ended well, and not that what was asked for is there now, so callers
- * look again. -ENAMETOOLONG; -EBUSY: too many are under way; -ENOENT; a positive number is the status of modprobe.
- */
-int __request_module(bool wait, const char *fmt, ...)
+/* The limit is about requests that are under way: one that does not wait is over as soon as modprobe has begun. */
+int module_request(char *name, bool wait, unsigned long ip)
 {
-	char name[MODULE_NAME_LEN];
-	va_list args;
 	int ret;
 
-	va_start(args, fmt);
-	ret = vsnprintf(name, sizeof(name), fmt, args);
-	va_end(args);
-	if (ret >= (int)sizeof(name))
-		return -ENAMETOOLONG;
-	trace_module_request(name, wait, TRUE_RET_ADDR());
+	trace_module_request(name, wait, ip);
 	if (atomic_inc_return(&requests) > MAX_CONCURRENT) {
 		pr_warn("request_module: %s is not asked for, as %d requests are under way: does a module ask for "
 			"itself?\n",
@@ -67,7 +52,6 @@ int __request_module(bool wait, const char *fmt, ...)
 	atomic_dec(&requests);
 	return ret;
 }
-EXPORT_SYMBOL(__request_module);
 
 static int modprobe_show(struct seq_file *m, void *v)
 {

@@ -8,26 +8,15 @@
  * eval_map lists what is replaced. Linux has that since 4.1, and rewrites the texts at boot; here names are replaced
  * when a text is shown, so no second text is kept.
  */
-#include <kernel/module.h>
-#include <kernel/module_check.h>
-#include <lib/errno.h>
 #include <lib/list.h>
 #include <lib/string.h>
 #include <mm/page.h>
-#include <mm/slab.h>
 
 #include "event_file.h"
 
 extern const struct trace_eval_map *const __start_ptrs_trace_eval_maps[], *const __stop_ptrs_trace_eval_maps[];
 
-/* The names of a module, while it is loaded. */
-struct module_evals {
-	struct list_head list;
-	const struct module *mod;
-	const struct trace_eval_map *const *maps;
-	unsigned n;
-};
-static LIST_HEAD(module_evals); /* [e] in the order of loading */
+LIST_HEAD(trace_late_evals);
 
 /* ---- Looking up */
 
@@ -46,11 +35,11 @@ static const struct trace_eval_map *find_eval(const char *system, const char *na
 	const struct trace_eval_map *map =
 		find_in(__start_ptrs_trace_eval_maps, __stop_ptrs_trace_eval_maps - __start_ptrs_trace_eval_maps,
 			system, name, len);
-	struct module_evals *evals;
+	const struct trace_late_evals *evals;
 
 	if (map)
 		return map;
-	list_for_each_entry(evals, &module_evals, list) {
+	list_for_each_entry(evals, &trace_late_evals, list) {
 		map = find_in(evals->maps, evals->n, system, name, len);
 		if (map)
 			return map;
@@ -126,69 +115,13 @@ static void show_maps(struct seq_file *m, const struct trace_eval_map *const *ma
 
 static int eval_map_show(struct seq_file *m, void *owner)
 {
-	struct module_evals *evals;
+	const struct trace_late_evals *evals;
 
 	show_maps(m, __start_ptrs_trace_eval_maps, __stop_ptrs_trace_eval_maps - __start_ptrs_trace_eval_maps);
 	mutex_lock(&event_mutex);
-	list_for_each_entry(evals, &module_evals, list)
+	list_for_each_entry(evals, &trace_late_evals, list)
 		show_maps(m, evals->maps, evals->n);
 	mutex_unlock(&event_mutex);
 	return 0;
 }
 TRACEFS_TEXT_FILE(eval_map, "eval_map", 0440, TRACEFS_TOP, eval_map_show, NULL);
-
-/* ---- Modules */
-
-/*
- * A module is loaded: its names of values count from here on in `format` and in eval_map. 0 or -ENOMEM, which refuses
- * the module. Thread context.
- */
-static int evals_coming(struct module *mod)
-{
-	unsigned n;
-	const struct trace_eval_map *const *maps = module_section(mod, "ptrs_trace_eval_maps", sizeof(*maps), &n);
-	struct module_evals *evals;
-
-	if (!n)
-		return 0;
-	evals = kmalloc(sizeof(*evals), GFP_KERNEL);
-	if (!evals)
-		return -ENOMEM;
-	*evals = (struct module_evals){.mod = mod, .maps = maps, .n = n};
-	mutex_lock(&event_mutex);
-	list_add_tail(&evals->list, &module_evals);
-	mutex_unlock(&event_mutex);
-	return 0;
-}
-
-static void evals_going(struct module *mod)
-{
-	struct module_evals *evals, *next;
-
-	mutex_lock(&event_mutex);
-	list_for_each_entry_safe(evals, next, &module_evals, list) {
-		if (evals->mod != mod)
-			continue;
-		list_del(&evals->list);
-		kfree(evals);
-	}
-	mutex_unlock(&event_mutex);
-}
-
-static int evals_check(struct module_check *c)
-{
-	unsigned n;
-	int err;
-	const struct trace_eval_map *const *maps =
-		module_check_table(c, "ptrs_trace_eval_maps", sizeof(*maps), false, &n, &err);
-
-	for (; n && !err; n--, maps++)
-		if (!module_has_const(c, *maps, sizeof(**maps)) || !module_has_text(c, (*maps)->system) ||
-		    !module_has_text(c, (*maps)->name))
-			err = module_bad_table(c, "ptrs_trace_eval_maps");
-	return err;
-}
-
-static const struct module_notifier evals_notifier = {
-	.coming = evals_coming, .going = evals_going, .check = evals_check};
-REGISTER_MODULE_NOTIFIER(evals_notifier);

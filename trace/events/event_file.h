@@ -195,6 +195,15 @@ bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *te
 
 /* events/syscalls.c: the name of the system call, without "sys_"; NULL: there is none of this number. Any context. */
 const char *trace_syscall_name(u64 nr);
+/* events/eval_map.c: names of values that came at run time, with a module, in the order of coming. [e] */
+struct trace_late_evals {
+	struct list_head list;
+	const void *owner;
+	const struct trace_eval_map *const *maps;
+	unsigned n;
+};
+extern struct list_head trace_late_evals;
+
 /* events/text.c: a file `format`. event_mutex held; the tracers' own records belong to the system "ftrace". */
 void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
 		       const char *system, const char *print_fmt);

@@ -1,5 +1,5 @@
 /*
- * Late events: those that come at run time, with a module (events/modules.c) or because a user has defined them
+ * Late events: those that come at run time, with a module (modules/events.c) or because a user has defined them
  * (trace/dynevents). They join the sets of all arrays, and leave them again.
  *
  * Each array's set has places for them behind the kernel's events. A place is an event's number in all arrays, and so

@@ -490,12 +490,6 @@ static notrace void convert_nops(void)
 	raw_local_irq_restore(flags);
 }
 
-/*
- * How many sites all modules may have. The records never move, so they are read without a lock; each costs 16 bytes,
- * and 3 in the maps.
- */
-#define ROOM_FOR_MODULES 4096
-
 static bool alloc_site_maps(unsigned long size)
 {
 	for (unsigned i = 0; i < FTRACE_SINGLE_CALLERS; i++)
@@ -512,16 +506,17 @@ static bool alloc_site_maps(unsigned long size)
 }
 
 /*
- * Boot: tables for all sites of the kernel and room for modules', then every site becomes a nop. One CPU, interrupts
+ * Boot: tables for all sites of the kernel and room for late ones, then every site becomes a nop. One CPU, interrupts
  * off.
  */
 void ftrace_init(void)
 {
+	const struct ftrace_late_sites *late = ftrace_late_sites();
 	unsigned long map_size;
 	u64 start = sched_clock();
 
 	ftrace_nr_kernel_recs = ftrace_recs_end = ftrace_nr_sites = __stop_mcount_loc - __start_mcount_loc;
-	ftrace_nr_recs = ALIGN(ftrace_nr_kernel_recs, 64) + ROOM_FOR_MODULES;
+	ftrace_nr_recs = ALIGN(ftrace_nr_kernel_recs, 64) + (late ? late->room : 0);
 	map_size = BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
 	ftrace_nr_pages = DIV_ROUND_UP(ftrace_nr_kernel_recs * sizeof(*ftrace_recs), PAGE_SIZE);
 	pr_info("ftrace: allocating %u entries in %u pages\n", ftrace_nr_kernel_recs, ftrace_nr_pages);

@@ -75,14 +75,34 @@ void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftra
 bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs);
 
 /*
- * ftrace/ftrace.c for ftrace/modules.c: these records are no more, and their sites nops. ftrace_lock and text_mutex
+ * ftrace/ftrace.c for modules/sites.c: these records are no more, and their sites nops. ftrace_lock and text_mutex
  * held, all other CPUs parked.
  */
 void ftrace_forget_sites(unsigned first, unsigned n);
-/* trace/ftrace/modules.c: as the two above, for an address that is not in the kernel. */
-unsigned ftrace_module_rec_at_or_after(unsigned long ip);
-/* The site of a module's function that starts at ip; 0: there is none. Thread context. */
-unsigned long ftrace_module_location(unsigned long ip);
+/*
+ * Late sites: those that come at run time, with a module (trace/modules/sites.c). A kernel without modules has no such
+ * struct, and each look-up for an address that is not in the kernel finds nothing.
+ */
+struct ftrace_late_sites {
+	unsigned room; /* how many records they may have, behind those of the kernel */
+	/* As ftrace_rec_at_or_after(), for an address that is not in the kernel. Any context. */
+	unsigned (*rec_at_or_after)(unsigned long ip);
+	/* The site of the function that starts at ip; 0: there is none. Thread context. */
+	unsigned long (*location)(unsigned long ip);
+	/* As ftrace_set_refresh(). */
+	void (*refresh)(struct ftrace_set *set);
+};
+#define REGISTER_FTRACE_LATE_SITES(s) REGISTER_IN(ftrace_late_sites, s)
+DECLARE_TABLE(ftrace_late_sites, const struct ftrace_late_sites);
+/* NULL: this kernel has none. */
+static inline const struct ftrace_late_sites *ftrace_late_sites(void)
+{
+	const struct ftrace_late_sites *late = NULL;
+
+	for_each_in_table(ftrace_late_sites, late)
+		break;
+	return late;
+}
 
 /* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */
 int ftrace_update(void);

@@ -19,6 +19,14 @@
 #include "core/array.h"
 #include "internal.h"
 
+notrace void ftrace_set_refresh(struct ftrace_set *set)
+{
+	const struct ftrace_late_sites *late = ftrace_late_sites();
+
+	if (late)
+		late->refresh(set);
+}
+
 /* A bitmap for all sites that the kernel and its modules may have. Its size is fixed when the kernel boots. */
 static size_t set_bytes(void)
 {
@@ -229,6 +237,7 @@ int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add
  */
 unsigned long ftrace_location(unsigned long ip)
 {
+	const struct ftrace_late_sites *late = ftrace_late_sites();
 	long sym = symbol_index(ip);
 	struct ksym start, site;
 	unsigned rec = ftrace_rec_at_or_after(ip);
@@ -236,7 +245,7 @@ unsigned long ftrace_location(unsigned long ip)
 	if (ftrace_rec_of(ip) >= 0)
 		return ip;
 	if (is_module_addr((void *)ip))
-		return ftrace_module_location(ip);
+		return late ? late->location(ip) : 0;
 	if (sym < 0 || !kallsyms_symbol(sym, &start) || start.address != ip)
 		return 0;
 	if (rec == ftrace_nr_recs || !kallsyms_symbol(symbol_index(ftrace_recs[rec].ip), &site) || site.address != ip)

@@ -3,7 +3,7 @@
  *
  * The records of the kernel are sorted by address, and a table of hints says for each piece of text where its records
  * begin. So a lookup costs a load and a few comparisons, whatever the number of sites; those of modules are searched in
- * ftrace/modules.c. The kernel's records never change after boot, and all of this may be called in any context.
+ * modules/sites.c. The kernel's records never change after boot, and all of this may be called in any context.
  */
 #include <kernel/ksyms.h>
 #include <kernel/module.h>
@@ -33,6 +33,22 @@ const char *ftrace_rec_name(struct dyn_ftrace *rec)
 	return kallsyms_symbol(nr - 1, &sym) ? sym.name : "?";
 }
 
+const char *ftrace_rec_module(const struct dyn_ftrace *rec)
+{
+	const char *module = NULL;
+
+	if (rec >= ftrace_recs + ftrace_nr_kernel_recs)
+		module_symbol_name(rec->ip, &module);
+	return module;
+}
+
+static unsigned late_rec_at_or_after(unsigned long ip)
+{
+	const struct ftrace_late_sites *late = ftrace_late_sites();
+
+	return late ? late->rec_at_or_after(ip) : ftrace_nr_recs;
+}
+
 /* For each piece of text this long, from the first site on: the first record in it or behind it. [after boot: I] */
 #define HINT_SHIFT 8
 static u32 *rec_hints;
@@ -48,7 +64,7 @@ unsigned ftrace_rec_at_or_after(unsigned long ip)
 	first = ftrace_recs[0].ip;
 	last = ftrace_recs[ftrace_nr_kernel_recs - 1].ip;
 	if (unlikely(ip > last || ip < (unsigned long)_text))
-		return ftrace_module_rec_at_or_after(ip);
+		return late_rec_at_or_after(ip);
 	i = ip > first ? rec_hints[(ip - first) >> HINT_SHIFT] : 0;
 	while (ftrace_recs[i].ip < ip)
 		i++;

@@ -4,7 +4,6 @@
  */
 #include <kernel/ksyms.h>
 #include <kernel/module.h>
-#include <kernel/module_check.h>
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <sched/preempt.h>
@@ -263,18 +262,7 @@ static int module_comes(struct module *mod)
 	return 0;
 }
 
-/* The addresses of functions that may not be probed, which are only compared (module_forbids). */
-static int blacklist_check(struct module_check *c)
-{
-	unsigned n;
-	int err;
-
-	module_check_table(c, "_kprobe_blacklist", sizeof(unsigned long), false, &n, &err);
-	return err;
-}
-
-static const struct module_notifier kprobe_notifier = {
-	.coming = module_comes, .going = module_goes, .check = blacklist_check};
+static const struct module_notifier kprobe_notifier = {.coming = module_comes, .going = module_goes};
 REGISTER_MODULE_NOTIFIER(kprobe_notifier);
 
 /* Each site in turn, of which `change` may make another one. 0 or the last -errno. */

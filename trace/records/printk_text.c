@@ -5,12 +5,8 @@
  * constant text the address of the text alone (TRACE_BPUTS). The text is made here, when it is read, so recording
  * costs a fraction of printing. Formats are constants of the kernel, so their addresses stay good.
  */
-#include <kernel/module.h>
-#include <kernel/module_check.h>
-#include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
-#include <mm/slab.h>
 #include <trace/trace_printk.h>
 
 #include "output/iter.h"
@@ -131,64 +127,7 @@ static void show_quoted(struct seq_file *m, const char *text)
 	seq_puts(m, "\"\n");
 }
 
-/*
- * Copies of the texts of modules. They are never freed, since a record may have the address of any, and no text is kept
- * twice, so loading a module again takes no more memory.
- */
-struct kept_format {
-	struct kept_format *next; /* [I] */
-	char text[];
-};
-static struct kept_format *kept_formats; /* [module_mutex for changes; readers follow it without] */
-
-/* The lasting copy of a text, NULL when out of memory. [module_mutex] */
-static const char *keep_format(const char *text)
-{
-	size_t size = strlen(text) + 1;
-	struct kept_format *kept;
-
-	for (kept = kept_formats; kept; kept = kept->next)
-		if (!strcmp(kept->text, text))
-			return kept->text;
-	kept = kmalloc(sizeof(*kept) + size, GFP_KERNEL);
-	if (!kept)
-		return NULL;
-	kept->next = kept_formats;
-	memcpy(kept->text, text, size);
-	smp_store_release(&kept_formats, kept);
-	return kept->text;
-}
-
-static int formats_coming(struct module *mod)
-{
-	unsigned n;
-	const char **formats = module_section(mod, "ptrs_printk_formats", sizeof(*formats), &n);
-
-	for (; n; n--, formats++) {
-		const char *copy = *formats ? keep_format(*formats) : "";
-
-		if (!copy)
-			return -ENOMEM;
-		if (*formats)
-			*formats = copy;
-	}
-	return 0;
-}
-/* The texts are copied when the module comes, so they may lie anywhere in it. The table is written then. */
-static int formats_check(struct module_check *c)
-{
-	unsigned n;
-	int err;
-	const char *const *formats = module_check_table(c, "ptrs_printk_formats", sizeof(*formats), true, &n, &err);
-
-	for (; n && !err; n--, formats++)
-		if (*formats && !module_reaches_text(c, *formats))
-			err = module_bad_table(c, "ptrs_printk_formats");
-	return err;
-}
-
-static const struct module_notifier format_notifier = {.coming = formats_coming, .check = formats_check};
-REGISTER_MODULE_NOTIFIER_FIRST(format_notifier);
+const struct trace_late_format *trace_late_formats;
 
 static void show_format(struct seq_file *m, const char *text)
 {
@@ -205,8 +144,8 @@ static int printk_formats_show(struct seq_file *m, void *data)
 	for (const char *const *fmt = __start_ptrs_printk_formats; fmt < __stop_ptrs_printk_formats; fmt++)
 		if (*fmt)
 			show_format(m, *fmt);
-	for (const struct kept_format *kept = smp_load_acquire(&kept_formats); kept; kept = kept->next)
-		show_format(m, kept->text);
+	for (const struct trace_late_format *late = smp_load_acquire(&trace_late_formats); late; late = late->next)
+		show_format(m, late->text);
 	return 0;
 }
 TRACEFS_TEXT_FILE(printk_formats, "printk_formats", 0440, TRACEFS_TOP, printk_formats_show, NULL);

@@ -194,14 +194,15 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
  */
 struct filter_writer {
 	struct mutex mutex;
-	struct ftrace_ops *ops;	       /* [I] whose set the file holds; NULL: that of `graph` */
-	struct graph_filter *graph;    /* [I] */
-	bool exclude;		       /* [I] which of the two sets of `ops` */
-	struct trace_array *tr;	       /* [I] the array whose function commands the file takes; NULL: it takes none */
-	struct trace_array *modules;   /* [I] the array whose filters by module it takes; NULL: it takes none */
-	loff_t command;		       /* [r] number of the command that is shown */
-	loff_t shown;		       /* [r] number of the filter by module that is shown */
-	bool changed;		       /* [o] */
+	struct ftrace_ops *ops;	    /* [I] whose set the file holds; NULL: that of `graph` */
+	struct graph_filter *graph; /* [I] */
+	bool exclude;		    /* [I] which of the two sets of `ops` */
+	struct trace_array *tr;	    /* [I] the array whose function commands the file takes; NULL: it takes none */
+	struct trace_array *array;  /* [I] the array whose set it is; NULL: of none */
+	const struct function_modules *modules; /* [I] of `array`: filters by module; NULL: it takes none */
+	loff_t command;				/* [r] number of the command that is shown */
+	loff_t shown;				/* [r] number of the filter by module that is shown */
+	bool changed;				/* [o] */
 	struct ftrace_module *words;   /* [o] filters by module that were written, of modules that were not loaded */
 	struct ftrace_set set;	       /* [o] the copy */
 	struct word_parser parser;     /* [o] of `word` */
@@ -217,6 +218,13 @@ static struct ftrace_set *writer_target(const struct filter_writer *w)
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
+bool function_modules_word(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	return function_modules() && colon && !strncmp(colon, ":mod:", 5);
+}
+
 /*
  * One complete word, after which the next one begins. A name or pattern changes the copy; "!" before it takes out of
  * the copy. A command ("schedule:traceoff:5") does not touch the set, and is in force at the end of the write; a filter
@@ -228,9 +236,9 @@ static int process_word(struct filter_writer *w, const char **why)
 
 	w->parser.cont = false;
 	strscpy(w->refused, w->word, sizeof(w->refused));
-	if (w->modules && ftrace_is_module_word(w->word)) {
+	if (w->modules && function_modules_word(w->word)) {
 		w->changed = true;
-		return ftrace_module_word(w->modules, &w->set, &w->words, w->exclude, w->word);
+		return w->modules->word(w->array, &w->set, &w->words, w->exclude, w->word);
 	}
 	if (strchr(w->word, ':'))
 		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->word, why);
@@ -328,11 +336,12 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
 	w->ops = ops;
 	w->graph = graph;
 	w->exclude = exclude;
-	w->modules = array_of_filter(file, ops);
-	w->tr = exclude ? NULL : w->modules;
+	w->array = array_of_filter(file, ops);
+	w->modules = w->array ? function_modules() : NULL;
+	w->tr = exclude ? NULL : w->array;
 	if (file->f_flags & O_TRUNC) {
 		if (w->modules)
-			ftrace_modules_clear(w->modules, exclude);
+			w->modules->clear(w->array, exclude);
 		w->changed = true;
 		return w;
 	}
@@ -353,14 +362,15 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
  */
 static int writer_apply(struct filter_writer *w)
 {
-	int ret;
+	int ret = 0;
 
 	if (w->graph)
 		return graph_filter_replace(w->graph, &w->set);
 	mutex_lock(&ftrace_lock);
-	ret = ftrace_module_words_join(w->words, &w->set);
-	if (!ret && w->tr)
-		ret = ftrace_set_wait(&w->set, ftrace_module_is_there(w->tr, false, 0));
+	if (w->modules)
+		ret = w->modules->join(w->words, &w->set);
+	if (!ret && w->modules && !w->exclude)
+		ret = ftrace_set_wait(&w->set, w->modules->is_there(w->array, false, 0));
 	if (!ret)
 		ret = ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
 	mutex_unlock(&ftrace_lock);
@@ -383,7 +393,8 @@ static void writer_finish(struct file *file, struct filter_writer *w)
 	}
 	if (w->changed)
 		tracefs_refused(file, NULL, "the new set of functions", writer_apply(w));
-	ftrace_module_words_end(&w->words);
+	if (w->modules)
+		w->modules->end(&w->words);
 	ftrace_set_clear(&w->set);
 	kfree(w);
 }
@@ -416,7 +427,7 @@ static void *behind_functions(struct filter_writer *w, loff_t *pos)
 {
 	loff_t n = *pos - ftrace_nr_recs;
 
-	if (w->modules && n < ROOM_FOR_MODULES && ftrace_module_is_there(w->modules, w->exclude, n)) {
+	if (w->modules && n < ROOM_FOR_MODULES && w->modules->is_there(w->array, w->exclude, n)) {
 		w->shown = n;
 		return &w->modules;
 	}
@@ -469,7 +480,7 @@ static int filter_show(struct seq_file *m, void *v)
 	if (v == w)
 		ftrace_command_show(m, w->tr, w->command);
 	else if (v == &w->modules)
-		ftrace_module_show(m, w->modules, w->exclude, w->shown);
+		w->modules->show(m, w->array, w->exclude, w->shown);
 	else if (v != m)
 		show_name(m, (struct dyn_ftrace *)v - ftrace_recs);
 	else

@@ -119,7 +119,7 @@ static void say_commands(struct trace_refusal *r)
 	const char *name;
 	bool of_event;
 
-	refusal_say(r, "; there are: mod");
+	refusal_say(r, "; there are:%s", function_modules() ? " mod" : "");
 	for (unsigned n = 0; (name = ftrace_command_name(n, &of_event)); n++)
 		refusal_say(r, " %s", name);
 }
@@ -193,7 +193,7 @@ static void explain_filter(struct trace_refusal *r)
 	strscpy(text, r->text, sizeof(text));
 	glob = strsep(&rest, ":");
 	command = strsep(&rest, ":");
-	if (ftrace_is_module_word(r->text))
+	if (function_modules_word(r->text))
 		explain_module(r);
 	else if (command)
 		explain_command(r, glob, command, rest);
@@ -203,7 +203,7 @@ static void explain_filter(struct trace_refusal *r)
 
 void ftrace_explain_names(struct trace_refusal *r)
 {
-	if (ftrace_is_module_word(r->text) && *r->text == '!')
+	if (function_modules_word(r->text) && *r->text == '!')
 		explain_module(r);
 	else if (strchr(r->text, ':'))
 		refusal_quote(r, "", r->text, " is a command, and only set_ftrace_filter takes commands");

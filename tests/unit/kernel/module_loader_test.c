@@ -23,6 +23,7 @@
 #include "../../../kernel/lib/bitmap_text.c"
 #include "../../../kernel/lib/vsprintf.c"
 #include "../../../kernel/lib/vsprintf_pointer.c"
+#include "../../../kernel/module_list.c"
 #include "../../../kernel/module/elf.c"
 #include "../../../kernel/module/layout.c"
 #include "../../../kernel/module/link.c"
@@ -35,7 +36,6 @@ static int outside(void)
 	return 7;
 }
 static const struct kernel_symbol exported __used __section("__ksymtab") = {(unsigned long)outside, "outside", false};
-LIST_HEAD(modules);
 static char said[256];
 
 int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
@@ -93,16 +93,13 @@ void vmalloc_protect(const void *addr, unsigned long size, pgprot_t prot)
 void arch_sync_icache(void *start, size_t len)
 {
 }
+unsigned long fgraph_innermost_ret(void)
+{
+	return 0; /* function_graph has hooked nothing */
+}
 int module_wait_for_change(long *left)
 {
 	return -EBUSY; /* there is no module */
-}
-bool try_module_get(struct module *mod)
-{
-	return true;
-}
-void module_put(struct module *mod)
-{
 }
 
 /* ---- A file: text with a call of the hook, one of the kernel and an address of data; and all that a module needs */

@@ -20,10 +20,10 @@
 #include "../../../kernel/lib/vsprintf.c"
 #include "../../../kernel/lib/vsprintf_pointer.c"
 #include "../../../trace/ftrace/ftrace.c"
-#include "../../../trace/ftrace/modules.c"
 #include "../../../trace/ftrace/ops.c"
 #include "../../../trace/ftrace/set.c"
 #include "../../../trace/ftrace/sites.c"
+#include "../../../trace/modules/sites.c"
 
 /* ---- The text: a function every 16 to 46 bytes, so that hints stand for one, several or no site. */
 #define SITES 200

@@ -239,14 +239,14 @@ static void test_names_stay_while_they_are_compared(void **state)
 /* There is room for so many sites and no more; what does not fit leaves nothing behind. */
 static void test_no_room_for_a_module(void **state)
 {
-	unsigned long *sites = calloc(ROOM_FOR_MODULES + 1, sizeof(*sites));
+	unsigned long *sites = calloc(module_sites.room + 1, sizeof(*sites));
 
 	place(&demo, 0, 10, 0);
 	free(demo.sites);
-	for (unsigned i = 0; i <= ROOM_FOR_MODULES; i++)
+	for (unsigned i = 0; i <= module_sites.room; i++)
 		sites[i] = (unsigned long)module_text;
 	demo.sites = sites;
-	demo.nr_sites = ROOM_FOR_MODULES + 1;
+	demo.nr_sites = module_sites.room + 1;
 	assert_int_equal(site_notifier.coming(&demo), -ENOMEM);
 	assert_int_equal(ftrace_nr_sites, SITES);
 	assert_int_equal(nr_runs, 0);

@@ -8,7 +8,8 @@
 #include <lib/errno.h>
 
 #include "core/tracer.h"
-#include "event_file.h"
+#include "events/event_file.h"
+#include "modules.h"
 
 static bool is_of_module(const struct trace_event_call *call, const void *mod)
 {

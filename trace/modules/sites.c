@@ -23,8 +23,7 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 
-#include "fgraph_internal.h"
-#include "internal.h"
+#include "ftrace/internal.h"
 
 #define MAX_RUNS 256 /* two a module */
 
@@ -49,7 +48,7 @@ static const struct site_run *find_run(unsigned long ip)
 }
 
 /* Sites of a module are a run of records, sorted in itself; runs are in no order. Any context. */
-unsigned ftrace_module_rec_at_or_after(unsigned long ip)
+static unsigned module_rec_at_or_after(unsigned long ip)
 {
 	const struct site_run *run;
 	unsigned low = 0, high = 0, end;
@@ -73,25 +72,16 @@ unsigned ftrace_module_rec_at_or_after(unsigned long ip)
 	return low < end ? low : ftrace_nr_recs;
 }
 
-unsigned long ftrace_module_location(unsigned long ip)
+static unsigned long module_location(unsigned long ip)
 {
 	unsigned long size, offset;
 	char name[KSYM_NAME_LEN];
-	unsigned rec = ftrace_module_rec_at_or_after(ip);
+	unsigned rec = module_rec_at_or_after(ip);
 
 	if (rec == ftrace_nr_recs || !kallsyms_lookup(ip, &size, &offset, name) || offset ||
 	    ftrace_recs[rec].ip - ip >= size)
 		return 0;
 	return ftrace_recs[rec].ip;
-}
-
-const char *ftrace_rec_module(const struct dyn_ftrace *rec)
-{
-	const char *module = NULL;
-
-	if (rec >= ftrace_recs + ftrace_nr_kernel_recs)
-		module_symbol_name(rec->ip, &module);
-	return module;
 }
 
 /* ---- Sets and records that were forgotten */
@@ -104,7 +94,7 @@ static u32 *forgotten_at; /* [ftrace_lock] of each module's place: the forgettin
  * filter of a user that had chosen only functions of this module would name nothing, which means every function. Linux
  * keeps a dead entry in its hash, with the same effect.
  */
-notrace void ftrace_set_refresh(struct ftrace_set *set)
+static notrace void module_set_refresh(struct ftrace_set *set)
 {
 	if (set->bits && set->seen != forgettings)
 		for (unsigned rec = ftrace_nr_kernel_recs; rec < ftrace_recs_end; rec++) {
@@ -126,8 +116,8 @@ static notrace void refresh_users(void)
 	for_each_ftrace_op(op) {
 		struct ftrace_ops *owner = op->sets_of ?: op;
 
-		ftrace_set_refresh(&owner->filter);
-		ftrace_set_refresh(&owner->exclude);
+		module_set_refresh(&owner->filter);
+		module_set_refresh(&owner->exclude);
 	}
 }
 
@@ -268,3 +258,10 @@ static void sites_going(struct module *mod)
 
 static const struct module_notifier site_notifier = {.coming = sites_coming, .live = sites_live, .going = sites_going};
 REGISTER_MODULE_NOTIFIER_FIRST(site_notifier);
+
+/* Each record costs 16 bytes, and 3 in the maps. The records never move, so they are read without a lock. */
+static const struct ftrace_late_sites module_sites = {.room = 4096,
+						      .rec_at_or_after = module_rec_at_or_after,
+						      .location = module_location,
+						      .refresh = module_set_refresh};
+REGISTER_FTRACE_LATE_SITES(module_sites);

@@ -10,8 +10,8 @@
  * reaped, and longer under an rcu_read_lock() that was taken before the step.
  */
 #include <kernel/export.h>
+#include <kernel/module_tasks.h>
 #include <proc/fork.h>
-#include <proc/module_tasks.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <sched/spinlock.h>

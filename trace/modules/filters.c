@@ -16,7 +16,7 @@
 
 #include "core/tracer.h"
 #include "ftrace/internal.h"
-#include "function_modules.h"
+#include "tracers/function_modules.h"
 
 /* A kept filter. Only `next` changes once it is in its list. */
 struct ftrace_module {
@@ -24,13 +24,6 @@ struct ftrace_module {
 	const char *glob, *module;  /* in texts */
 	char texts[];
 };
-
-bool ftrace_is_module_word(const char *text)
-{
-	const char *colon = strchr(text, ':');
-
-	return colon && !strncmp(colon, ":mod:", 5);
-}
 
 /* An empty pattern means the same as a star, and Linux shows the star. So the star is what is stored and compared. */
 static const char *glob_or_star(const char *glob)
@@ -94,7 +87,7 @@ static int match_loaded(struct ftrace_set *set, const char *glob, const char *mo
 	return ret == -EINVAL ? 0 : ret ?: 1;
 }
 
-static void clear_list(struct ftrace_module **list)
+static void module_filters_end(struct ftrace_module **list)
 {
 	struct ftrace_module *old;
 
@@ -104,12 +97,7 @@ static void clear_list(struct ftrace_module **list)
 	}
 }
 
-void ftrace_module_words_end(struct ftrace_module **words)
-{
-	clear_list(words);
-}
-
-int ftrace_module_words_join(struct ftrace_module *words, struct ftrace_set *set)
+static int module_filters_join(struct ftrace_module *words, struct ftrace_set *set)
 {
 	int ret = 0;
 
@@ -129,8 +117,8 @@ static int keep_word(struct trace_array *tr, struct ftrace_module **words, bool 
  * A word that takes away is about functions of a loaded module, or else about a filter that is kept; the words of the
  * open file lose it in any case, so that it does not come back when the file is closed.
  */
-int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, struct ftrace_module **words, bool exclude,
-		       char *text)
+static int module_filters_word(struct trace_array *tr, struct ftrace_set *set, struct ftrace_module **words,
+			       bool exclude, char *text)
 {
 	bool add = *text != '!';
 	char *module = text + !add;
@@ -149,10 +137,10 @@ int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, struct ft
 	return min(ret, 0);
 }
 
-void ftrace_modules_clear(struct trace_array *tr, bool exclude)
+static void module_filters_clear(struct trace_array *tr, bool exclude)
 {
 	mutex_lock(&ftrace_lock);
-	clear_list(&tr->modules[exclude]);
+	module_filters_end(&tr->modules[exclude]);
 	mutex_unlock(&ftrace_lock);
 }
 
@@ -165,17 +153,25 @@ static const struct ftrace_module *module_at(const struct trace_array *tr, bool 
 	return module;
 }
 
-bool ftrace_module_is_there(const struct trace_array *tr, bool exclude, unsigned n)
+static bool module_filters_is_there(const struct trace_array *tr, bool exclude, unsigned n)
 {
 	return module_at(tr, exclude, n);
 }
 
-void ftrace_module_show(struct seq_file *m, const struct trace_array *tr, bool exclude, unsigned n)
+static void module_filters_show(struct seq_file *m, const struct trace_array *tr, bool exclude, unsigned n)
 {
 	const struct ftrace_module *module = module_at(tr, exclude, n);
 
 	seq_printf(m, "%s:mod:%s\n", module->glob, module->module);
 }
+
+static const struct function_modules module_filters = {.word = module_filters_word,
+						       .join = module_filters_join,
+						       .end = module_filters_end,
+						       .clear = module_filters_clear,
+						       .is_there = module_filters_is_there,
+						       .show = module_filters_show};
+REGISTER_FUNCTION_MODULES(module_filters);
 
 /* ---- Modules come and go */
 
@@ -223,8 +219,8 @@ REGISTER_MODULE_NOTIFIER(kept_notifier);
 
 static void modules_stop(struct trace_array *tr)
 {
-	ftrace_modules_clear(tr, false);
-	ftrace_modules_clear(tr, true);
+	module_filters_clear(tr, false);
+	module_filters_clear(tr, true);
 }
 
 static const struct trace_part modules_part = {.stop = modules_stop};

@@ -1,4 +1,7 @@
-/* How modules walk over tasks; the loops for_each_process() and for_each_thread() stand in <linux/sched.h>. */
+/*
+ * kernel/module/tasks.c: how modules walk over tasks. The loops for_each_process() and for_each_thread() stand in
+ * <linux/sched.h>.
+ */
 #pragma once
 
 #include <lib/types.h>

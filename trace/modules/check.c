@@ -1,10 +1,13 @@
 /*
- * Whether a tracepoint of a module is whole: before the module is known, since others find its tracepoints by name, put
- * probes on them and switch their keys.
+ * Tables of a module that several parts of tracing follow: its tracepoints, since others find them by name, put probes
+ * on them and switch their keys; and the functions that kprobes may not enter. They are proved before the module is
+ * known (<kernel/module_check.h>).
  */
 #include <kernel/module.h>
 #include <kernel/module_check.h>
 #include <trace/tracepoint.h>
+
+#include "modules.h"
 
 /*
  * Its key is claimed by itself, since sites lead to that. There is no probe before the module is known.
@@ -30,5 +33,20 @@ static int tracepoints_check(struct module_check *c)
 	return err;
 }
 
-static const struct module_notifier tracepoints_notifier = {.check = tracepoints_check};
-REGISTER_MODULE_NOTIFIER(tracepoints_notifier);
+/* NOKPROBE_SYMBOL: addresses of functions, which are only compared (trace/kprobes). */
+static int blacklist_check(struct module_check *c)
+{
+	unsigned n;
+	int err;
+
+	module_check_table(c, "_kprobe_blacklist", sizeof(unsigned long), false, &n, &err);
+	return err;
+}
+
+static int tables_check(struct module_check *c)
+{
+	return tracepoints_check(c) ?: blacklist_check(c);
+}
+
+static const struct module_notifier tables_notifier = {.check = tables_check};
+REGISTER_MODULE_NOTIFIER(tables_notifier);
