@@ -6,6 +6,7 @@
  * sends the user.
  */
 #include <vt.h>
+#include <vt_module.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/module.h>
@@ -25,7 +26,7 @@ static const char *reason(void)
 	case EINVAL:
 		return "Invalid argument; dmesg says what is wrong";
 	}
-	return strerror(errno);
+	return vt_module_error();
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
  */
 #include <vt.h>
 #include <vt_module.h>
+#include <sys/module.h>
 
 #define DISABLED "/proc/sys/kernel/modules_disabled"
 
@@ -18,6 +19,17 @@ static void warn_if_disabled(void)
 	close(fd);
 }
 
+/* VT_MODULES cannot be read: because there are no modules, or for the reason that errno has. Ends the program. */
+static void die_without_list(void)
+{
+	int err = errno;
+
+	if (delete_module("", O_NONBLOCK) == 0 || errno != ENOSYS)
+		errno = err;
+	vt_warn("%s: %s", VT_MODULES, vt_module_error());
+	exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "lsmod", .options = "", .bad_status = 1};
@@ -28,7 +40,7 @@ int main(int argc, char **argv)
 	vt_operands(&o, argc, argv, 0, 0);
 	fd = open(VT_MODULES, O_RDONLY);
 	if (fd < 0)
-		vt_die_errno(1, VT_MODULES);
+		die_without_list();
 	vt_lines_open(&lines, fd);
 	puts("Module                  Size  Used by");
 	while (vt_next_module(&lines, &m))

@@ -42,7 +42,7 @@ static int load(const char *path, const char *name, const char *params)
 	close(fd);
 	if (ret == 0 || errno == EEXIST)
 		return 0;
-	vt_warn("could not insert %s: %s; dmesg says more", path, strerror(errno));
+	vt_warn("could not insert %s: %s; dmesg says more", path, vt_module_error());
 	return 1;
 }
 
@@ -71,7 +71,7 @@ static int remove_all(struct vt_module_needs *needs)
 			printf("rmmod %s\n", name);
 		if (only_show || delete_module(name, O_NONBLOCK) == 0 || i || errno == ENOENT)
 			continue;
-		vt_warn("could not remove %s: %s", name, errno == EAGAIN ? "it is in use (lsmod)" : strerror(errno));
+		vt_warn("could not remove %s: %s", name, errno == EAGAIN ? "it is in use (lsmod)" : vt_module_error());
 		return 1;
 	}
 	return 0;

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		else if (errno == EAGAIN)
 			print_users(name);
 		else
-			vt_warn("%s: %s", name, strerror(errno));
+			vt_warn("%s: %s", name, vt_module_error());
 	}
 	return vt_finish(status);
 }

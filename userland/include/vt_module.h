@@ -20,6 +20,9 @@ struct vt_module {
 /* Take the next line of VT_MODULES. Returns false behind the last, or on an error. */
 bool vt_next_module(struct vt_lines *lines, struct vt_module *m);
 
+/* What errno says of a refused call about modules. */
+const char *vt_module_error(void);
+
 /* A line of modules.dep, cut into words: the module's own file, and those before it. */
 struct vt_module_needs {
 	const char *folder;

@@ -42,6 +42,11 @@ char *vt_module_params(char **words, int n)
 	return text;
 }
 
+const char *vt_module_error(void)
+{
+	return errno == ENOSYS ? "this kernel has no modules: it was built without kernel/module" : strerror(errno);
+}
+
 /* "NAME SIZE REFS USERS ...": users are "a,b,", or "-" when there are none. */
 bool vt_next_module(struct vt_lines *lines, struct vt_module *m)
 {

@@ -17,3 +17,7 @@ grep -E 'sys_enter_(socket|epoll_ctl|ptrace|process_vm_readv|read)$|^kprobe_even
 ls /proc
 mount -t 9p x /tmp
 cat /sys/kernel/debug/latency/irqs_off
+lsmod
+rmmod none
+ls -d events/module
+(echo '*:mod:none' > set_ftrace_filter) 2> /dev/null || tail -3 error_log | grep -c mod:none
