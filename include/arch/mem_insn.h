@@ -1,5 +1,5 @@
 /*
- * Instructions of the kernel that load and store (arch/<machine>/mem_insn.c): what one would access, and doing in its
+ * Instructions of the kernel that load and store (arch/<machine>/debug): what one would access, and doing in its
  * place what it does, with its operand at another address. mmiotrace needs both, because the pages that it watches are
  * not there for the instruction itself.
  *

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <arch/mem_insn.h>
 #include <lib/types.h>
 #include <mm/page.h>
 
@@ -22,23 +21,18 @@ struct kmmio_map {
 };
 
 /*
- * A watcher. now, access and unknown are called by the fault of an access, in the context of that access, with
- * interrupts off: it may be any, an NMI too, with any lock held. They must not be traced. What they access of devices
- * themselves (a clock) is made but not told, so they do not call themselves.
+ * A watcher, which is never freed. access is called by the fault of an access, in the context of that access, with
+ * interrupts off: it may be any, an NMI too, with any lock held. It must not be traced.
  */
 struct kmmio_watcher {
 	/* A mapping exists or is made; it ends. Thread context, kmmio_mutex held. */
 	void (*mapped)(const struct kmmio_map *map);
 	void (*unmapped)(const struct kmmio_map *map);
-	u64 (*now)(void); /* right before an access */
-	/* Accesses of one instruction, which regs are behind; it began at pc. stamp: what now() said before. */
-	void (*access)(const struct kmmio_map *map, const struct mem_access *done, unsigned n, struct pt_regs *regs,
-		       unsigned long pc, u64 stamp);
 	/*
-	 * An instruction that is not known accesses `address`. Its page is given back: it will do so itself, and
-	 * neither that nor what else happens to the page will be told.
+	 * The access of the instruction at regs to `address` must be made by its alias, or the page given back. Not
+	 * told: the watcher's own access (a clock reads a device), or one after the end.
 	 */
-	void (*unknown)(const struct kmmio_map *map, unsigned long address, struct pt_regs *regs, u64 stamp);
+	void (*access)(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address, bool told);
 };
 
 /*
@@ -48,6 +42,11 @@ struct kmmio_watcher {
  */
 int kmmio_watch(const struct kmmio_watcher *watcher);
 void kmmio_unwatch(void);
+
+/* For access(): where `bytes` at an address of the mapping can be accessed. NULL: it has no such address. */
+void *kmmio_alias(const struct kmmio_map *map, unsigned long address, unsigned bytes);
+/* The page comes back until the next kmmio_watch(): what happens to it is not told any more. Any context. */
+void kmmio_give_back(const struct kmmio_map *map, unsigned long address);
 
 /* The physical address that the mapping has for one of its virtual ones. Any context. */
 phys_addr_t kmmio_phys(const struct kmmio_map *map, unsigned long address);

@@ -1,8 +1,8 @@
 /*
  * Device memory in the kernel's address space, and watching what the kernel does to it (mmiotrace).
  *
- * While there is a watcher, a mapping's pages are not present. An access faults, and kmmio_fault() decodes the
- * instruction, makes the access itself through a second mapping of the same pages (the alias), and tells the watcher:
+ * While there is a watcher, a mapping's pages are not present. An access faults, and kmmio_fault() has the watcher
+ * decode the instruction and make the access itself through a second mapping of the same pages (the alias):
  *
  *     address of the driver      page table: empty        ldr w0, [x1]  -> fault -> kmmio_fault()
  *                                                                                     |
@@ -39,6 +39,7 @@ static DEFINE_MUTEX(kmmio_mutex);
 static struct kmmio_map *kmmio_maps;		   /* [kmmio_mutex; read by faults] */
 static unsigned kmmio_last_id;			   /* [kmmio_mutex] */
 static const struct kmmio_watcher *kmmio_watching; /* [kmmio_mutex; read by faults] NULL: there is none */
+static const struct kmmio_watcher *kmmio_maker;	   /* [likewise] the last one: makes accesses to pages that are away */
 
 static notrace unsigned long kmmio_bytes(const struct kmmio_map *map)
 {
@@ -131,6 +132,7 @@ static int kmmio_make_aliases(void)
 
 static void kmmio_watch_all(const struct kmmio_watcher *watcher)
 {
+	WRITE_ONCE(kmmio_maker, watcher);
 	smp_store_release(&kmmio_watching, watcher);
 	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
 		watcher->mapped(map);
@@ -280,37 +282,18 @@ static notrace struct kmmio_map *kmmio_find(unsigned long address)
  */
 static DEFINE_PER_CPU(bool, kmmio_in_watcher[2]); /* [its CPU, interrupts off; an NMI] */
 
-/* Does the operand lie in the mapping and at the address that faulted? If not, the instruction was decoded wrongly. */
-static notrace bool kmmio_is_operand(const struct kmmio_map *map, const struct mem_insn *insn, unsigned long address)
+notrace void *kmmio_alias(const struct kmmio_map *map, unsigned long address, unsigned bytes)
 {
-	unsigned long end = map->area->end - PAGE_SIZE;
+	unsigned long at = address - map->area->start;
 
-	return insn->address >= map->area->start && insn->address < end && insn->bytes <= end - insn->address &&
-	       address - insn->address < insn->bytes;
+	if (at >= kmmio_bytes(map) || bytes > kmmio_bytes(map) - at)
+		return NULL;
+	return (void *)(map->alias->start + at);
 }
 
-/*
- * Make the access, and tell the watcher, if there is one. If the instruction is not known or its operand is elsewhere,
- * the page comes back until the next kmmio_watch(), and the instruction is tried again.
- */
-static notrace void kmmio_access(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address,
-				 const struct kmmio_watcher *watcher)
+notrace void kmmio_give_back(const struct kmmio_map *map, unsigned long address)
 {
-	unsigned long pc = instruction_pointer(regs);
-	struct mem_access done[MEM_INSN_ACCESSES];
-	u64 stamp = watcher ? watcher->now() : 0;
-	struct mem_insn insn;
-	unsigned n;
-
-	if (arch_mem_insn_decode(&insn, regs, (const void *)pc) || !kmmio_is_operand(map, &insn, address)) {
-		kmmio_show_page(map, address & PAGE_MASK);
-		if (watcher)
-			watcher->unknown(map, address, regs, stamp);
-		return;
-	}
-	n = arch_mem_insn_emulate(&insn, regs, (void *)(map->alias->start + (insn.address - map->area->start)), done);
-	if (watcher)
-		watcher->access(map, done, n, regs, pc, stamp);
+	kmmio_show_page(map, address & PAGE_MASK);
 }
 
 notrace bool kmmio_fault(struct pt_regs *regs, unsigned long address)
@@ -323,7 +306,7 @@ notrace bool kmmio_fault(struct pt_regs *regs, unsigned long address)
 	if (pte_present(READ_ONCE(*pte_lookup(init_mm.pgd, address))))
 		return true; /* it has come back meanwhile */
 	*in = true;
-	kmmio_access(map, regs, address, nested ? NULL : READ_ONCE(kmmio_watching));
+	READ_ONCE(kmmio_maker)->access(map, regs, address, !nested && READ_ONCE(kmmio_watching));
 	*in = nested;
 	return true;
 }

@@ -1,4 +1,4 @@
-"""Every instruction of both kernels, decoded by arch/<machine>/mem_insn.c and by objdump: they agree on what is a load or
+"""Every instruction of both kernels, decoded by arch/<machine>/debug and by objdump: they agree on what is a load or
 store of a known form, on its width and direction, on the other operand, and on the address."""
 
 import ctypes
@@ -15,7 +15,7 @@ class Decoder:
         library = tmp_path / "mem_insn.so"
         subprocess.run(
             ["gcc", "-std=gnu11", "-O1", "-shared", "-fPIC", f"-Iarch/{arch}/include", "-idirafter", "include"]
-            + ["-o", library, f"arch/{arch}/mem_insn.c"],
+            + ["-o", library, f"arch/{arch}/debug/mem_insn.c"],
             check=True,
         )
         self.decode = ctypes.CDLL(str(library)).arch_mem_insn_decode

@@ -1,5 +1,5 @@
 /*
- * The loads and stores that arch/aarch64/mem_insn.c knows: what mmiotrace decodes and does in place of the CPU. For
+ * The loads and stores that mem_insn.c knows: what mmiotrace decodes and does in place of the CPU. For
  * each form of instruction a row says where the operand is, what the registers and the memory must hold afterwards,
  * and what the bus has seen. The driver's access goes to two words of the test.
  */
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../../arch/aarch64/mem_insn.c"
+#include "../../../arch/aarch64/debug/mem_insn.c"
 
 /* The operand's bytes: the sign is set in each width. */
 #define MEMORY_0 0x91a2b3c4d5e6f7f8UL

@@ -1,5 +1,5 @@
 /*
- * Each instruction that arch/x86_64/mem_insn.c knows is run by the host's CPU and by the emulation, from the same
+ * Each instruction that arch/x86_64/debug/mem_insn.c knows is run by the host's CPU and by the emulation, from the same
  * registers, flags and memory: afterwards all of them must be the same. The instruction stands in a page that can be
  * written and executed, with a return behind it.
  */
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "../../../arch/x86_64/mem_insn.c"
+#include "../../../arch/x86_64/debug/mem_insn.c"
 
 #define FLAGS_AT_START (X86_EFLAGS_FIXED | (1UL << 9))
 #define ROUNDS	       40

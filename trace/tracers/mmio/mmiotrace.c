@@ -11,12 +11,13 @@
  *	UNMAP 12.345700 3 0x0 0
  *
  * kernel/mm/pages/ioremap.c takes the pages of all device mappings away while the tracer is selected, and calls us for
- * each access. Unlike Linux, mappings that were made before are traced as well (their MAP lines come first), no CPU is
- * switched off, and a line has the pid of the task that was running.
+ * each access, which we make in its place. Unlike with Linux, mappings that were made before are traced as well (their
+ * MAP lines come first), no CPU is switched off, and a line has the pid of the task that was running.
  *
  * Records are made in the fault of an access, which may have come from anywhere: as in any tracer of functions, only
  * the ring buffer is touched there. With tracing_on 0 accesses are still made by the fault, and not recorded.
  */
+#include <arch/mem_insn.h>
 #include <asm/ptrace.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -71,11 +72,11 @@ static void commit_rw(void)
 }
 
 /*
- * kmmio_watcher.access: an instruction at pc has made the `n` accesses `done`, at the time `stamp`. A record for each.
- * In the fault of the access.
+ * An instruction at pc has made the `n` accesses `done`, at the time `stamp`. A record for each. In the fault of the
+ * access.
  */
-static void mmio_access(const struct kmmio_map *map, const struct mem_access *done, unsigned n, struct pt_regs *regs,
-			unsigned long pc, u64 stamp)
+static void mmio_made(const struct kmmio_map *map, const struct mem_access *done, unsigned n, struct pt_regs *regs,
+		      unsigned long pc, u64 stamp)
 {
 	for (; n; n--, done++) {
 		struct trace_mmiotrace_rw *entry = reserve_rw(regs, stamp);
@@ -93,7 +94,7 @@ static void mmio_access(const struct kmmio_map *map, const struct mem_access *do
 }
 
 /*
- * kmmio_watcher.unknown: the instruction could not be decoded. The record's value is the instruction's first bytes, and
+ * The instruction could not be decoded. The record's value is the instruction's first bytes, and
  * its width is how many there are. In the fault of the access, so the message is printed later.
  */
 static void mmio_unknown(const struct kmmio_map *map, unsigned long address, struct pt_regs *regs, u64 stamp)
@@ -118,6 +119,32 @@ static void mmio_unknown(const struct kmmio_map *map, unsigned long address, str
 	entry->opcode = MMIO_UNKNOWN_OP;
 	entry->width = n;
 	commit_rw();
+}
+
+/*
+ * kmmio_watcher.access. An instruction that is not known, or whose operand does not lie where the access faulted, was
+ * decoded wrongly: the page comes back, and the instruction is tried again.
+ */
+static void mmio_access(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address, bool told)
+{
+	unsigned long pc = instruction_pointer(regs);
+	struct mem_access done[MEM_INSN_ACCESSES];
+	u64 stamp = told ? mmio_now() : 0;
+	struct mem_insn insn;
+	void *at = NULL;
+	unsigned n;
+
+	if (!arch_mem_insn_decode(&insn, regs, (const void *)pc) && address - insn.address < insn.bytes)
+		at = kmmio_alias(map, insn.address, insn.bytes);
+	if (!at) {
+		kmmio_give_back(map, address);
+		if (told)
+			mmio_unknown(map, address, regs, stamp);
+		return;
+	}
+	n = arch_mem_insn_emulate(&insn, regs, at, done);
+	if (told)
+		mmio_made(map, done, n, regs, pc, stamp);
 }
 
 /* A mapping begins (MMIO_PROBE) or ends. In threads; preemption is off because trace_reserve() expects that. */
@@ -152,9 +179,7 @@ static void mmio_unmapped(const struct kmmio_map *map)
 static const struct kmmio_watcher mmio_watcher = {
 	.mapped = mmio_mapped,
 	.unmapped = mmio_unmapped,
-	.now = mmio_now,
 	.access = mmio_access,
-	.unknown = mmio_unknown,
 };
 
 /* 0, -ENOMEM. The buffer begins empty, as with Linux's. */

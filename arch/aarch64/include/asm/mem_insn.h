@@ -1,4 +1,4 @@
-/* A load or store that has been decoded (arch/aarch64/mem_insn.c). */
+/* A load or store that has been decoded (arch/aarch64/debug/mem_insn.c). */
 #pragma once
 
 #include <lib/types.h>

@@ -1,4 +1,4 @@
-/* A move, or an operation with a place in memory, that has been decoded (arch/x86_64/mem_insn.c). */
+/* A move, or an operation with a place in memory, that has been decoded (arch/x86_64/debug/mem_insn.c). */
 #pragma once
 
 #include <lib/types.h>
