@@ -10,8 +10,7 @@ mount -t proc proc /proc
 mkdir -p /dev/pts /dev/shm
 mount -t devpts -o gid=5,mode=620,nosuid,noexec devpts /dev/pts
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs /dev/shm
-mount -t sysfs sysfs /sys
-mkdir -p /sys/kernel/tracing /sys/kernel/debug
+mount -t sysfs sysfs /sys || mkdir -p /sys/kernel/tracing /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug
 } 2> /dev/null@FOLDERS@
