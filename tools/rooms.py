@@ -229,6 +229,26 @@ def folder_code(folder):
     return rounded(count((folder.rstrip("/"),))[folder.rstrip("/")][2], 100)
 
 
+def core_code():
+    """(lines of code of the rooms that every kernel has, on aarch64 and without headers that rooms share; how many rooms
+    can be left out)."""
+    limits = tuple(budgets())
+    counted = count(limits)
+    core = [
+        path
+        for path, room in read().items()
+        if room.kind == "core" and path.split("/")[0] in KERNEL and not path.startswith("arch/x86_64")
+    ]
+    return sum(counted[path][2] for path in core), sum(room.kind == "optional" for room in read().values())
+
+
+def with_core(page):
+    """README.md with what it says of the core, in round figures."""
+    lines, optional = core_code()
+    page = re.sub(r"\*\*[\d,]+ lines of code\*\*", f"**{rounded(lines, 100):,} lines of code**", page)
+    return re.sub(r"\*\*\d+ rooms\*\*", f"**{optional} rooms**", page)
+
+
 def figures_of(room, rooms):
     """A room's row of the table of figures, which counts its C files."""
     files = [
@@ -257,7 +277,7 @@ def write_pages():
         with open(os.path.join(ROOT, page), encoding="utf-8") as file:
             text = file.read()
         with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
-            file.write(refreshed(text, length))
+            file.write(with_core(refreshed(text, length)))
     with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
         text = file.read()
     with open(os.path.join(ROOT, PAGE), "w", encoding="utf-8") as file:

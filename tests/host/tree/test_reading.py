@@ -1,5 +1,5 @@
-"""docs/reading.md: the path stays short enough to be walked, its files are there, and each evening has a question with
-a way to its answer."""
+"""docs/reading.md: the path stays short enough to be walked, its files are there and are the core's, and each evening has
+a question with a way to its answer."""
 
 import os
 import re
@@ -20,6 +20,8 @@ def test_the_path_is_short():
     files = [path for section in evenings().values() for path, _ in rooms.table_rows(section)]
     assert len(files) == len(set(files)) > 30
     assert not [path for path in files if not os.path.isfile(os.path.join(rooms.ROOT, path))]
+    listed = rooms.read()
+    assert not [path for path in files if listed[rooms.room_of(path, listed)].kind != "core"]
     assert sum(map(rooms.file_lines, files)) <= LIMIT, f"{LIMIT} lines are the limit: leave something out"
 
 

@@ -207,6 +207,17 @@ def test_lengths_in_pages_are_about_right(page, far):
     ]
 
 
+def test_readme_says_how_large_the_core_is():
+    """Within a twentieth, and the number of optional rooms exactly. tools/rooms.py --pages writes both."""
+    with open(os.path.join(rooms.ROOT, "README.md"), encoding="utf-8") as file:
+        page = file.read()
+    lines, optional = rooms.core_code()
+    said = int(re.search(r"\*\*([\d,]+) lines of code\*\*", page)[1].replace(",", ""))
+    assert abs(said - lines) <= lines / 20 and f"**{optional} rooms**" in page
+    written = rooms.with_core("**1 lines of code** **2 rooms**")
+    assert written == f"**{rooms.rounded(lines, 100):,} lines of code** **{optional} rooms**"
+
+
 def test_lengths_are_written():
     text = "| `a/` | what (1) | 0 |\n| `b.c` | 1,000 | look |\n| `c` | 5 things | else |\n"
     assert rooms.table_rows(text) == [("a/", 0), ("b.c", 1000)]
