@@ -1,22 +1,35 @@
-"""Kernels that leave rooms out (the file `rooms`): each links, and the core boots, traces itself, and says what it lacks."""
+"""Kernels that leave rooms out (the file `rooms`): each links, some boot, and the core boots, traces itself, and says what
+it lacks. The long form boots each, and builds and boots the tree without each folder."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import rooms
+from machines import TARGETS
 from vitrine_guest import ROOT
 
 OPTIONAL = [name for name, room in rooms.read().items() if room.kind == "optional"]
 ARCHES = ("aarch64", "x86_64")
+SOAK = "SOAK_MINUTES" in os.environ
+# Their absence is felt most: files that everybody reads, code that comes later, breakpoints, stops, hooks of a tracer.
+BOOTED = {
+    "kernel/procfs",
+    "kernel/module",
+    "kernel/fs/sysfs",
+    "trace/kprobes",
+    "kernel/proc/ptrace",
+    "trace/tracers/stat",
+}
 
 
-def make(arch, *words):
+def make(arch, *words, top=ROOT):
     """One link at a time for each machine: they share what is generated."""
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
     return subprocess.run(
-        ["make", "-s", "-C", ROOT, f"ARCH={arch}", *words],
+        ["make", "-s", "-C", top, f"ARCH={arch}", *words],
         env=environment,
         text=True,
         stdout=subprocess.PIPE,
@@ -65,13 +78,63 @@ def test_core_boots_and_traces_itself(machine):
     assert "# CONFIG_MODULES is not set\n" in config
 
 
+def traces_itself(arch, build):
+    """Boots a kernel: does the function tracer see it? And its output."""
+    machine = next(target for target in TARGETS if target.arch == arch)
+    script = (
+        b"cd /sys/kernel/tracing\necho function > current_tracer\nls / > /dev/null\n"
+        b"grep -q 'schedule <-' trace && echo functions\n"
+    )
+    run = machine.script(script, build=os.path.join(ROOT, build))
+    try:
+        run.wait_exit()
+    finally:
+        run.guest.close()
+    return run.output.splitlines() == ["functions"], run.output
+
+
 @pytest.mark.parametrize("room", OPTIONAL)
 def test_links_without(room):
-    """Each on one machine; all on both in the long form."""
-    soak = "SOAK_MINUTES" in os.environ
+    """Each on one machine, and some boot; all on both in the long form."""
     arches = [arch for arch in ARCHES if objects_of(arch, room)]
-    for arch in arches if soak else [arches[OPTIONAL.index(room) % len(arches)]]:
-        folder = f"{arch}-without-{room.replace('/', '_')}"
-        done = make(arch, f"WITHOUT={room}", f"build/{folder}/vmlinux.1")
+    for arch in arches if SOAK else [arches[OPTIONAL.index(room) % len(arches)]]:
+        folder = f"build/{arch}-without-{room.replace('/', '_')}"
+        boots = SOAK or room in BOOTED
+        done = make(
+            arch, f"WITHOUT={room}", *(["kernel", f"{folder}/initramfs.cpio"] if boots else [f"{folder}/vmlinux.1"])
+        )
         assert done.returncode == 0, done.stdout
-        assert not functions(*objects_of(arch, room)) & functions(f"build/{folder}/vmlinux.1")
+        assert not functions(*objects_of(arch, room)) & functions(f"{folder}/vmlinux.1")
+        if boots:
+            good, output = traces_itself(arch, folder)
+            assert good, output
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the tree with what was built of its kernels, programs and C libraries."""
+    top = tmp_path_factory.mktemp("tree")
+    subprocess.run(["rsync", "-a", "--exclude=/build", "--exclude=/.git", f"{ROOT}/", top], check=True)
+    heavy = [f"--exclude={name}" for name in ("/debian*", "/guest-tests", "/busybox", "/*.cpio", "/*.iso")]
+    for arch in ARCHES:
+        subprocess.run(["rsync", "-a", "--mkpath", *heavy, f"{ROOT}/build/{arch}/", f"{top}/build/{arch}"], check=True)
+    if os.path.isdir(f"{ROOT}/build/newlib"):
+        subprocess.run(["rsync", "-a", "--mkpath", f"{ROOT}/build/newlib/", f"{top}/build/newlib"], check=True)
+    yield top
+    shutil.rmtree(top)
+
+
+@pytest.mark.soak(only=True)
+@pytest.mark.parametrize("room", OPTIONAL)
+def test_tree_without_its_folder(copy, room):
+    """The folder is gone, and nothing else is edited: the rest builds, boots and traces itself."""
+    arch = next(arch for arch in (*ARCHES[OPTIONAL.index(room) % 2 :], *ARCHES) if objects_of(arch, room))
+    away = copy / "away"
+    (copy / room).rename(away)
+    try:
+        done = make(arch, "kernel", f"build/{arch}/initramfs.cpio", top=copy)
+        assert done.returncode == 0, done.stdout
+        good, output = traces_itself(arch, copy / "build" / arch)
+        assert good, output
+    finally:
+        away.rename(copy / room)
