@@ -114,8 +114,24 @@ def test_examples_work_aarch64(tree, tmp_path):
         assert list(zip([command for _, command, _ in rows], answers)) == [
             (command, answer) for _, command, answer in rows
         ]
+    without = make(
+        tree, "ARCH=aarch64", "WITHOUT=tasks_made", "kernel", "build/aarch64-without-trace_tasks_made/initramfs.cpio"
+    )
+    assert without.returncode == 0, without.stdout
+    settings["build"] = str(tree / "build/aarch64-without-trace_tasks_made")
+    assert "No such file" in by_script(["cat /sys/kernel/tracing/tasks_made"], **settings)[0]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/guest/proc/switches.sh", "-k", "aarch64"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "tests/guest/proc/switches.sh",
+            "-k",
+            "aarch64",
+        ],
         cwd=tree,
         check=False,
         capture_output=True,
@@ -147,7 +163,7 @@ def test_the_page_covers_what_people_add():
     """A section for each row of its table, each with an example that the tests above try; each session has answers."""
     rows = re.findall(r"^\| \[([^]]+)\]", page(), re.M)
     sections = re.findall(r"^## (.*)", page(), re.M)
-    assert [row.capitalize() for row in rows] == sections and len(rows) == 7
+    assert [row.capitalize() for row in rows] == sections and len(rows) == 8
     for section in page().split("\n## ")[1:]:
         assert BLOCK.search(section), section.splitlines()[0]
     assert all(any(answer for _, _, answer in exchanges(session)) for session in SESSION.findall(page()))
