@@ -1,4 +1,4 @@
-/* Timers of timer_create(2), of a process: kernel/proc/posix_timer.c. */
+/* Timers of timer_create(2), of a process: kernel/proc/timers/posix_timer.c. */
 #pragma once
 
 #include <lib/types.h>

@@ -177,7 +177,7 @@ void signal_wake_up_state(struct task_struct *t, unsigned states);
 void zap_other_threads(struct task_struct *t); /* SIGKILL for all threads of the process but t */
 /*
  * A stop of the process: t is to take part, or does so now. True: t was the last one that the stop waited for, so the
- * parent is to be told. (kernel/proc/signal.c)
+ * parent is to be told. (kernel/proc/signal/signal.c)
  */
 void want_group_stop(struct task_struct *t);
 bool join_group_stop(struct task_struct *t);
@@ -206,7 +206,7 @@ void set_restore_sigmask_to(sigset_t set);
  * does. */
 void restore_saved_sigmask_unless(bool interrupted);
 
-/* Queues of signals (kernel/proc/signal_queue.c), all [S]. */
+/* Queues of signals (kernel/proc/signal/signal_queue.c), all [S]. */
 #define SIG_KERNEL_STOP	  (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
 #define SIG_KERNEL_IGNORE (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
 #define SIG_KERNEL_CORE                                                                               \
@@ -244,7 +244,7 @@ void siginfo_from_user(struct siginfo *info, int sig, int code);
 
 /* A signal was sent: wake who reads signals by signalfd(2) (kernel/proc/signalfd.c). [S] */
 void signalfd_notify(void);
-/* kernel/proc/kill.c: what a program may claim in a siginfo for this process: 0 or -EPERM. */
+/* kernel/proc/signal/kill.c: what a program may claim in a siginfo for this process: 0 or -EPERM. */
 int check_siginfo(const struct siginfo *info, pid_t target);
 /* kill(2) of a process that is held: the right, the number. 0, -EINVAL, -EPERM, -EAGAIN, -ESRCH. Thread context. */
 int kill_process(int sig, struct siginfo *info, struct task_struct *p);

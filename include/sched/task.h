@@ -120,7 +120,7 @@ struct sched_rt_entity {
 	u64 timeout;		   /* [r] ns since it last slept, by ticks: RLIMIT_RTTIME */
 };
 
-/* The split of CPU time that readers were told last. Locks: l shown_lock (kernel/sched/cputime.c). */
+/* The split of CPU time that readers were told last. Locks: l shown_lock (kernel/sched/account/cputime.c). */
 struct cputime_shown {
 	u64 utime, stime; /* [l] ns */
 };

@@ -15,7 +15,7 @@
 #include <time/clock.h>
 #include <trace/tracepoint.h>
 
-#include "deadline_math.h"
+#include "deadline/deadline_math.h"
 
 /* Flags of enqueue and dequeue. Without SLEEP/WAKEUP the task only changes queue or parameters. */
 #define DEQUEUE_SLEEP	 0x01

@@ -184,7 +184,7 @@ TRACE_EVENT(sched_stat_runtime,
 		__entry->comm, __entry->pid, (unsigned long long)__entry->runtime)
 );
 
-/* kernel/sched/stat.c: tasks remember since when they wait and sleep, from now on and no longer. Sleep. */
+/* kernel/sched/account/stat.c: tasks remember since when they wait and sleep, from now on and no longer. Sleep. */
 int sched_stat_regfunc(void);
 void sched_stat_unregfunc(void);
 

@@ -1,5 +1,5 @@
-"""Kernels that leave rooms out (the file `rooms`): each links, some boot, and the core boots, traces itself, and says what
-it lacks. The long form boots each, and builds and boots the tree without each folder."""
+"""Kernels that leave rooms out (the file `rooms`): each links, some boot, and the core boots, traces itself, and says
+what it lacks. The long form boots each, and builds and boots the tree without each folder."""
 
 import os
 import shutil
@@ -81,10 +81,7 @@ def test_core_boots_and_traces_itself(machine):
 def traces_itself(arch, build):
     """Boots a kernel: does the function tracer see it? And its output."""
     machine = next(target for target in TARGETS if target.arch == arch)
-    script = (
-        b"cd /sys/kernel/tracing\necho function > current_tracer\nls / > /dev/null\n"
-        b"grep -q 'schedule <-' trace && echo functions\n"
-    )
+    script = Path(ROOT, "tests/guest/stories/boot/functions.sh").read_bytes()
     run = machine.script(script, build=os.path.join(ROOT, build))
     try:
         run.wait_exit()

@@ -7,12 +7,12 @@
  * Include once; the head of the test says "sources of:" this file.
  */
 /* sources: kernel/sched/core.c kernel/sched/fair.c kernel/sched/fair_math.c kernel/sched/rt.c */
-/* sources: kernel/sched/rt_balance.c kernel/sched/deadline.c kernel/sched/deadline_balance.c */
-/* sources: kernel/sched/deadline_bw.c kernel/sched/stop.c kernel/sched/idle.c kernel/sched/policy.c */
+/* sources: kernel/sched/rt_balance.c kernel/sched/deadline/deadline.c kernel/sched/deadline/deadline_balance.c */
+/* sources: kernel/sched/deadline/deadline_bw.c kernel/sched/stop.c kernel/sched/idle.c kernel/sched/policy.c */
 /* sources: kernel/sched/cpuidle.c */
-/* sources: kernel/sched/queued.c kernel/sched/migrate.c */
+/* sources: kernel/sched/account/queued.c kernel/sched/migrate.c */
 /* sources: kernel/sched/balance.c kernel/sched/wakeup.c kernel/sched/init.c */
-/* sources: kernel/sched/tick.c kernel/sched/loadavg.c kernel/sched/cputime.c kernel/lock/spinlock.c */
+/* sources: kernel/sched/tick.c kernel/sched/account/loadavg.c kernel/sched/account/cputime.c kernel/lock/spinlock.c */
 /* sources: kernel/time/hrtimer.c kernel/time/tick.c kernel/irq/softirq.c */
 /* sources: kernel/lib/bitmap.c kernel/lib/rbtree.c */
 #pragma once

@@ -2,7 +2,7 @@
  * The split of CPU time into user and system time: it follows the ticks, and no part of it steps back, whatever the
  * ticks say later.
  */
-/* sources: kernel/sched/cputime.c */
+/* sources: kernel/sched/account/cputime.c */
 /* include: tests/unit/include-sched */
 #include "../include-mm/host_test.h"
 

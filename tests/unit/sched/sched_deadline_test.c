@@ -1,12 +1,12 @@
 /*
- * The constant-bandwidth server's arithmetic (kernel/sched/deadline_math.h) against the same in 128 bits, at the edges
- * where 64 would not do. Times are random numbers of any length up to 63 bits, always the same ones.
+ * The constant-bandwidth server's arithmetic (kernel/sched/deadline/deadline_math.h) against the same in 128 bits, at
+ * the edges where 64 would not do. Times are random numbers of any length up to 63 bits, always the same ones.
  */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#include "../../../kernel/sched/deadline_math.h"
+#include "../../../kernel/sched/deadline/deadline_math.h"
 
 typedef unsigned __int128 u128;
 

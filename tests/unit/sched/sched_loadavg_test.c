@@ -3,7 +3,7 @@
  * without a tick, however many they were, only those count that slept uninterruptibly when it ended. The clock and the
  * numbers of tasks are variables of the test.
  */
-/* sources: kernel/sched/loadavg.c */
+/* sources: kernel/sched/account/loadavg.c */
 /* include: tests/unit/include-sched */
 #include "../include-mm/host_test.h"
 

@@ -3,7 +3,7 @@
  * compiled for the host; code takes no time, and the clock goes only when a test says so (host_sched.h).
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
-/* sources: kernel/sched/queued.c */
+/* sources: kernel/sched/account/queued.c */
 /* include: tests/unit/include-sched */
 #include <host_sched.h>
 

@@ -17,7 +17,7 @@
  * do, or that it came too early, and then makes sure that the timer is set. Only dl_task_dead() waits for callbacks,
  * without locks, before the task's memory may go.
  */
-#include "sched.h"
+#include "../sched.h"
 
 #include <lib/string.h>
 #include <proc/signal.h>

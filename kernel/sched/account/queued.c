@@ -2,7 +2,7 @@
  * Looking at a whole runqueue, for tracers. Not traced, because a tracer runs it. Each class is walked in the order in
  * which it would run its tasks, and the classes from the most important one on. The runqueue is locked by the caller.
  */
-#include "sched.h"
+#include "../sched.h"
 
 #include <lib/bitmap.h>
 

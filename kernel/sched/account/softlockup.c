@@ -22,7 +22,7 @@
 #include <lib/string.h>
 #include <time/hrtimer.h>
 
-#include "sched.h"
+#include "../sched.h"
 
 #define THRESH_MAX 60
 static unsigned watchdog_thresh = 10; /* seconds [a] */

@@ -13,7 +13,7 @@
 #include <lib/string.h>
 #include <sched/cpuhp.h>
 
-#include "sched.h"
+#include "../sched.h"
 
 static DEFINE_SPINLOCK(dl_bw_lock); /* inside pi_lock and runqueue locks */
 static u64 total_bw;		    /* [dl_bw_lock] */

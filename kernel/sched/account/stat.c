@@ -2,7 +2,7 @@
  * How long tasks sleep and wait: the events sched_stat_*. While one of them has a probe, each task remembers since when
  * it waits for a CPU or sleeps; otherwise the scheduler only asks one static key at a switch and at a wake-up.
  */
-#include "sched.h"
+#include "../sched.h"
 
 #include <trace/events/sched.h>
 

@@ -62,7 +62,7 @@ bool join_group_stop(struct task_struct *t)
  * stop and tells the parent. A debugger that has come and gone before this thread ran again has made the stop due once
  * more, so each turn of the loop looks. Called with siglock held, which is released. The state becomes TASK_STOPPED
  * before the lock is released, so SIGCONT and SIGKILL, which take that lock, find a task that they can wake;
- * kernel/proc/signal_send.c has the whole argument.
+ * kernel/proc/signal/signal_send.c has the whole argument.
  */
 static void do_signal_stop(struct signal_struct *sig)
 {

@@ -1,5 +1,5 @@
 /* Load averages: runnable and uninterruptible tasks, damped over 1, 5 and 15 minutes. */
-#include "sched.h"
+#include "../sched.h"
 
 #define LOAD_FREQ_NS (5 * NSEC_PER_SEC)
 #define FIXED_1	     (1UL << 16)

@@ -6,7 +6,7 @@
 #include <asm/ptrace.h>
 #include <irq/irq.h>
 
-#include "sched.h"
+#include "../sched.h"
 
 /* A tick found p running, `delta` ns after the last: true in user mode. Context: the tick's interrupt, rq locked. */
 bool account_process_tick(struct rq *rq, struct task_struct *p, u64 delta)

@@ -6,7 +6,7 @@
  * the pusher marks its CPU as overloaded and then looks at the others' first deadlines; the puller changes its first
  * deadline and then looks for overloaded CPUs. With a full barrier in between on both sides, one sees the other.
  */
-#include "sched.h"
+#include "../sched.h"
 
 struct cpumask dl_overloaded_mask;
 
