@@ -17,7 +17,7 @@
 #include <lib/string.h>
 #include <time/clock.h>
 
-#include "../arch/aarch64/context.h"
+#include "../arch/aarch64/task/context.h"
 #include "../arch/aarch64/exception.h"
 #include "../arch/aarch64/smp.h"
 

@@ -19,7 +19,7 @@ $(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.
 
 # copytest has the kernel's own assembly in it.
 GT_ASM := $(GT)/obj/memory.o $(GT)/obj/uaccess_asm.o
-$(GT_ASM): $(GT)/obj/%.o: arch/$(ARCH)/%.S tests/unit/include-$(ARCH)/asm/assembler.h mk/guest_progs.mk
+$(GT_ASM): $(GT)/obj/%.o: arch/$(ARCH)/mm/%.S tests/unit/include-$(ARCH)/asm/assembler.h mk/guest_progs.mk
 	$(call say,AS,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I tests/unit/include-$(ARCH) -I arch/$(ARCH)/include -I include -MMD -MP -c -o $@ $<

@@ -1,4 +1,4 @@
-/* Switching address spaces, and the kernel's own (arch/<machine>/context.c, mmu.c). */
+/* Switching address spaces, and the kernel's own (arch/<machine>/task/context.c, mm/mmu.c). */
 #pragma once
 
 #include <asm/mmu.h>

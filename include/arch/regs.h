@@ -1,4 +1,4 @@
-/* Registers by name, and as a kretprobe shows them (arch/<machine>/regs.c). Any context, not traced. */
+/* Registers by name, and as a kretprobe shows them (arch/<machine>/task/regs.c). Any context, not traced. */
 #pragma once
 
 struct ftrace_regs;

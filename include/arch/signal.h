@@ -1,4 +1,4 @@
-/* Signal frames on the user stack, laid out as Linux has them on the machine (arch/<machine>/signal.c). */
+/* Signal frames on the user stack, laid out as Linux has them on the machine (arch/<machine>/task/signal.c). */
 #pragma once
 
 #include <lib/types.h>

@@ -1,4 +1,4 @@
-/* Single steps of programs, for debuggers and uprobes (arch/<machine>/user_step.c). */
+/* Single steps of programs, for debuggers and uprobes (arch/<machine>/task/user_step.c). */
 #pragma once
 
 struct task_struct;

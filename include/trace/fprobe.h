@@ -21,9 +21,9 @@ struct pt_regs;
 
 /*
  * ip: the function's call site; ret_ip: where it returns to. At the entry regs have what the machine knows there
- * (arch/<machine>/regs.c): the arguments and the address. Nonzero: do not tell of this call's return. At the return
- * they have the result (regs_return_value()), the stack pointer and the pc of the caller. data: entry_data_size bytes
- * that are this call's, NULL when that is 0 or there is no exit_handler. Context: any, that of the function, with
+ * (arch/<machine>/task/regs.c): the arguments and the address. Nonzero: do not tell of this call's return. At the
+ * return they have the result (regs_return_value()), the stack pointer and the pc of the caller. data: entry_data_size
+ * bytes that are this call's, NULL when that is 0 or there is no exit_handler. Context: any, that of the function, with
  * preemption off, at the return and before it with interrupts off.
  */
 typedef int (*fprobe_entry_cb)(struct fprobe *fp, unsigned long ip, unsigned long ret_ip, struct pt_regs *regs,

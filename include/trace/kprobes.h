@@ -96,9 +96,9 @@ static inline unsigned long get_kretprobe_retaddr(struct kretprobe_instance *ri)
 
 /*
  * At the function's return: regs have its result (regs_return_value()), the stack pointer and the pc of its caller, and
- * zeros else. As entry_handler: at its entry, regs have what the machine knows there (arch/<machine>/regs.c); nonzero:
- * do not tell of this call's return. Context: any, that of the function, with interrupts off. Its value at the return
- * is not used.
+ * zeros else. As entry_handler: at its entry, regs have what the machine knows there (arch/<machine>/task/regs.c);
+ * nonzero: do not tell of this call's return. Context: any, that of the function, with interrupts off. Its value at the
+ * return is not used.
  */
 typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri, struct pt_regs *regs);
 

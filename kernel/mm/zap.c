@@ -184,7 +184,7 @@ static void take_interrupt(void *unused)
  * because they are still there. So many tables are freed here. A CPU that has the top level loaded uses it for kernel
  * addresses, but may walk from it to others ahead of what it executes. Therefore the top level is emptied first, then
  * the TLBs are flushed. A CPU that is just loading another top level, with interrupts off, is left out by a flush
- * (arch/x86_64/tlb.c) and may still know where the tables are: the interrupt is taken when it has loaded it.
+ * (arch/x86_64/mm/tlb.c) and may still know where the tables are: the interrupt is taken when it has loaded it.
  */
 static void free_many_tables(struct mm_struct *mm)
 {

@@ -8,7 +8,7 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 
-#include "../fpu.h"
+#include "../task/fpu.h"
 
 #define INITIAL_CONTROL 0x37f /* x87: all exceptions masked */
 #define INITIAL_MXCSR	0x1f80

@@ -13,8 +13,8 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 
-#include "../fpu.h"
-#include "../segments.h"
+#include "../task/fpu.h"
+#include "../task/segments.h"
 
 #define NT_PRSTATUS   1
 #define NT_PRFPREG    2

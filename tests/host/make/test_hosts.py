@@ -157,7 +157,7 @@ def test_each_kind_of_recipe_with_other_tools(path, clone, machine):
         pytest.skip("the C library is not built: it takes minutes, which the long form takes")
     build = f"build/{machine.arch}"
     kinds = ["include/generated/asm-offsets.h", "include/generated/syscall_table.h", "config", "linker.lds"]
-    kinds += ["kernel/ksyms.o", f"arch/{machine.arch}/memory.o", "vdso/vdso.so", "root/bin/basename", "commands.txt"]
+    kinds += ["kernel/ksyms.o", f"arch/{machine.arch}/mm/memory.o", "vdso/vdso.so", "root/bin/basename", "commands.txt"]
     run(["make", f"ARCH={machine.arch}", *(f"{build}/{kind}" for kind in kinds)], path, clone)
     assert [kind for kind in kinds if not (clone / build / kind).exists()] == []
     # The archives, of the programs that are there.
@@ -188,7 +188,7 @@ def test_another_folder_gives_the_same_objects(clone, tmp_path, machine):
     if not (clone / f"build/newlib/{machine.arch}/.ready").exists():
         pytest.skip("the C library is not built: it takes minutes, which the long form takes")
     other = cloned(tmp_path / "a-folder-whose-name-is-longer")
-    made = ["kernel/ksyms.o", f"arch/{machine.arch}/memory.o", "vdso/vdso.debug", "root/bin/basename", "linker.lds"]
+    made = ["kernel/ksyms.o", f"arch/{machine.arch}/mm/memory.o", "vdso/vdso.debug", "root/bin/basename", "linker.lds"]
     names = [f"build/{machine.arch}/{name}" for name in made]
     for tree in (clone, other):
         goals = [name.replace("vdso.debug", "vdso.so") for name in names]

@@ -42,7 +42,7 @@ def make(tree, arch, prefix, *goals):
 def test_each_kind_of_object(machine, tmp_path):
     prefix = bare_metal(machine.arch)
     tree = cloned(tmp_path / "tree")
-    kinds = ["kernel/ksyms.o", "kernel/sched/wait.o", f"arch/{machine.arch}/memory.o", "vdso/vdso.so"]
+    kinds = ["kernel/ksyms.o", "kernel/sched/wait.o", f"arch/{machine.arch}/mm/memory.o", "vdso/vdso.so"]
     make(tree, machine.arch, prefix, *(f"build/{machine.arch}/{kind}" for kind in kinds))
     if not os.path.exists(os.path.join(ROOT, f"build/newlib/{machine.arch}/.ready")):
         pytest.skip("the C library is not built")

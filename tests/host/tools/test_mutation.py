@@ -114,7 +114,7 @@ def test_tests_that_are_about_a_file_are_there():
     for row, *names in rows:
         assert any(str(path).startswith(str(operators.ROOT / row)) for path in operators.ROOT.glob(f"{row}*")), row
         assert names and all((operators.ROOT / coverage.guest_test(name)).is_file() for name in names), row
-    assert coverage.about("arch/aarch64/fpsimd.c")[0] == "frames.sh"
+    assert coverage.about("arch/aarch64/task/fpsimd.c")[0] == "frames.sh"
     assert coverage.about("kernel/fs/pipe/pipe.c")[:2] == ["files.sh", "faultcalls.sh"]
 
 

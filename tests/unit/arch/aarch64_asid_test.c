@@ -1,10 +1,10 @@
 /*
  * ASIDs: however tasks are switched, a CPU never translates by what its TLB has kept of another address space. The
- * test includes arch/aarch64/context.c, with registers that are variables, and has a model of four CPUs. In the model
- * a TLB remembers which address space was used under each ASID, and forgets only when this CPU flushes. run_on() holds
- * every switch against the model.
+ * test includes arch/aarch64/task/context.c, with registers that are variables, and has a model of four CPUs. In the
+ * model a TLB remembers which address space was used under each ASID, and forgets only when this CPU flushes.
+ * run_on() holds every switch against the model.
  */
-/* sources: arch/aarch64/context.c kernel/lib/bitmap.c */
+/* sources: arch/aarch64/task/context.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-asid */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include <sched/spinlock.h>
 #undef volatile
 #undef __asm__
-#include "../../../arch/aarch64/context.h"
+#include "../../../arch/aarch64/task/context.h"
 
 #define CPUS 4
 #define MMS  700

@@ -26,7 +26,7 @@ long copy_from_kernel_nofault(void *to, const void *from, size_t n)
 	return 0;
 }
 
-#include "../../../arch/aarch64/show_regs.c"
+#include "../../../arch/aarch64/task/show_regs.c"
 
 static struct pt_regs some_regs(u64 pstate)
 {

@@ -3,7 +3,7 @@
  * early. A fault of the assembly is a signal of the host, whose handler goes by the exception table as the kernel's
  * does.
  */
-/* sources: arch/x86_64/memory.S arch/x86_64/uaccess_asm.S */
+/* sources: arch/x86_64/mm/memory.S arch/x86_64/mm/uaccess_asm.S */
 /* include: tests/unit/include-x86_64 -Iarch/x86_64/include -Itests/unit/include-mm */
 #define _GNU_SOURCE
 #include <host_test.h>

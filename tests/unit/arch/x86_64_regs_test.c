@@ -3,7 +3,7 @@
 /* include: tests/unit/include-x86_64 -Iarch/x86_64/include -Itests/unit/include-mm */
 #include <host_test.h>
 
-#include "../../../arch/x86_64/regs.c"
+#include "../../../arch/x86_64/task/regs.c"
 
 /* Each register has a value of its own, which stands here beside its name. */
 static void test_each_name(void **state)

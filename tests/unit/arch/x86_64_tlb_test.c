@@ -9,7 +9,7 @@
 
 #include <host_abi.h>
 
-#include "../../../arch/x86_64/tlb.c"
+#include "../../../arch/x86_64/mm/tlb.c"
 
 #define CPUS   4
 #define PAGES  64 /* of each half: bits of a word */

@@ -66,8 +66,8 @@
 
 /*
  * PAN: user memory may be touched between USER_ACCESS_ON and USER_ACCESS_OFF only. CPUs without it do not know MSR PAN,
- * so both are nops until boot has found it and writes them in (arch/aarch64/pan.c reads the list: struct alternative).
- * The word: Arm ARM C6.2.230, MSR (immediate).
+ * so both are nops until boot has found it and writes them in (arch/aarch64/mm/pan.c reads the list: struct
+ * alternative). The word: Arm ARM C6.2.230, MSR (immediate).
  */
 .macro PAN_SITE value
 771:	nop

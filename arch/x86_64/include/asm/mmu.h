@@ -5,7 +5,7 @@
 
 struct mm_struct;
 
-extern struct mm_struct *loaded_mm; /* per-CPU (arch/x86_64/context.c) */
+extern struct mm_struct *loaded_mm; /* per-CPU (arch/x86_64/task/context.c) */
 
 /* Is what a kernel thread borrowed still loaded? A flush takes it away (tlb.c). Interrupts off. */
 static inline bool arch_mm_loaded(const struct mm_struct *mm)

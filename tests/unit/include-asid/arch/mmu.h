@@ -1,4 +1,4 @@
-/* Stand-in: what arch/aarch64/context.c defines. */
+/* Stand-in: what arch/aarch64/task/context.c defines. */
 #pragma once
 
 #include <mm/mm.h>

@@ -1,4 +1,4 @@
-/* Stand-in: the system registers that arch/aarch64/context.c uses are variables of the test. */
+/* Stand-in: the system registers that arch/aarch64/task/context.c uses are variables of the test. */
 #pragma once
 
 #include <lib/types.h>

@@ -1,6 +1,6 @@
 /*
- * Stand-in: a lock that must be free when it is taken. As the last header that arch/aarch64/context.c includes it also
- * makes the file's only assembly, which flushes this CPU's TLB, a call of the test: `__asm__ volatile("...")`.
+ * Stand-in: a lock that must be free when it is taken. As the last header that arch/aarch64/task/context.c includes it
+ * also makes the file's only assembly, which flushes this CPU's TLB, a call of the test: `__asm__ volatile("...")`.
  */
 #pragma once
 

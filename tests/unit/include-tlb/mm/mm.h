@@ -1,4 +1,4 @@
-/* Stand-in: what arch/x86_64/tlb.c knows of an address space. */
+/* Stand-in: what arch/x86_64/mm/tlb.c knows of an address space. */
 #pragma once
 
 #include <sched/sched.h>

@@ -21,7 +21,7 @@
 #include <sched/current.h>
 #include <sched/preempt.h>
 
-#include "exception.h"
+#include "../exception.h"
 #include "fpu.h"
 
 #define CPUID_XSTATE 0xd

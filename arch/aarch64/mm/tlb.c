@@ -10,7 +10,7 @@
 #include <asm/sysreg.h>
 #include <mm/mm.h>
 
-#include "context.h"
+#include "../task/context.h"
 
 /* Above this many pages it is cheaper to drop all of the ASID's (or the kernel's) entries. */
 #define FLUSH_MAX_PAGES 128

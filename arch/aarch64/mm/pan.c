@@ -16,7 +16,7 @@
 #include <asm/sysreg.h>
 #include <kernel/panic.h>
 
-#include "exception.h"
+#include "../exception.h"
 
 /* Instructions that boot replaces: PAN_SITE (asm/assembler.h) writes the list. */
 struct alternative {

@@ -9,8 +9,8 @@
 #include <proc/fork.h>
 #include <sched/current.h>
 
-#include "debug_regs.h"
-#include "exception.h"
+#include "../debug_regs.h"
+#include "../exception.h"
 
 /*
  * Called by the scheduler with interrupts off, before the stacks are switched. User mode may write

@@ -6,7 +6,7 @@
 #include <kernel/panic.h>
 #include <mm/mm.h>
 
-#include "exception.h"
+#include "../exception.h"
 
 unsigned long kimage_voffset = 1; /* not in bss: arm64_head.S writes it, but nothing may clear it after */
 

@@ -8,7 +8,7 @@
 #include <proc/vdso.h>
 #include <sched/current.h>
 
-#include "exception.h"
+#include "../exception.h"
 
 #define FPSIMD_MAGIC 0x46508001
 #define ESR_MAGIC    0x45535201

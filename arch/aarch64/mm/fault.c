@@ -8,7 +8,7 @@
 #include <sched/current.h>
 #include <trace/events/exceptions.h>
 
-#include "exception.h"
+#include "../exception.h"
 
 /* The syndrome in the memory manager's terms. */
 static unsigned fault_flags(const struct pt_regs *regs, u64 esr)

@@ -38,8 +38,8 @@
 #include <trace/events/ipi.h>
 #include <trace/fgraph.h>
 
-#include "context.h"
-#include "smp.h"
+#include "../task/context.h"
+#include "../smp.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/tlb.h>

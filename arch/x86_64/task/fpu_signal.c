@@ -4,7 +4,7 @@
 #include <lib/string.h>
 #include <sched/current.h>
 
-#include "exception.h"
+#include "../exception.h"
 #include "fpu.h"
 
 /*

@@ -7,7 +7,7 @@
 #include <proc/vdso.h>
 #include <sched/current.h>
 
-#include "exception.h"
+#include "../exception.h"
 #include "fpu.h"
 
 /* Below the stack pointer a leaf function keeps what it likes (System V ABI, 3.2.2). */

@@ -10,7 +10,7 @@
 #include <sched/current.h>
 #include <trace/events/exceptions.h>
 
-#include "exception.h"
+#include "../exception.h"
 
 /* The error code in the memory manager's terms. A fetch is neither a read nor a write there. */
 static unsigned fault_flags(u64 error_code)

@@ -11,9 +11,9 @@
 #include <proc/fork.h>
 #include <sched/current.h>
 
-#include "exception.h"
+#include "../exception.h"
 #include "segments.h"
-#include "smp.h"
+#include "../smp.h"
 
 /*
  * Called by the scheduler with interrupts off, before the stacks are switched. The next task's stack is where the

@@ -15,7 +15,7 @@
 #include <sched/current.h>
 #include <sched/preempt.h>
 
-#include "exception.h"
+#include "../exception.h"
 
 #define FPU_HOT_SWITCHES 16
 

@@ -3,8 +3,8 @@
 #include <kernel/panic.h>
 #include <mm/mm.h>
 
-#include "context.h"
-#include "exception.h"
+#include "../task/context.h"
+#include "../exception.h"
 
 /* Below the one top-level entry of vmalloc: there from the start, so that it is in every address space. */
 static pgd_t vmalloc_pud[512] __aligned(4096);
