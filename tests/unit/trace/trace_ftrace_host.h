@@ -244,6 +244,7 @@ static int fresh(void **state)
 		sprintf(names[i], "f%u", i);
 	booting = true;
 	ftrace_init();
+	ftrace_set_kprobe_caller(FTRACE_KPROBE_CALLER_ADDR); /* as trace/kprobes does it */
 	booting = false;
 	no_redirect = -1;
 	no_memory = false;
