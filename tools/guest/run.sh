@@ -5,15 +5,14 @@
 # command must not be `exit`: init may not end.
 #!/bin/sh
 mount -t devtmpfs dev /dev
-{ # a kernel may leave rooms out, and with them some of these file systems
-mount -t proc proc /proc
+# A kernel may leave rooms out, and with them these file systems.
+mount -t proc proc /proc 2> /dev/null
 mkdir -p /dev/pts /dev/shm
-mount -t devpts -o gid=5,mode=620,nosuid,noexec devpts /dev/pts
+mount -t devpts -o gid=5,mode=620,nosuid,noexec devpts /dev/pts 2> /dev/null
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs /dev/shm
-mount -t sysfs sysfs /sys || mkdir -p /sys/kernel/tracing /sys/kernel/debug
+mount -t sysfs sysfs /sys 2> /dev/null || mkdir -p /sys/kernel/tracing /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
-mount -t debugfs debugfs /sys/kernel/debug
-} 2> /dev/null@FOLDERS@
+mount -t debugfs debugfs /sys/kernel/debug 2> /dev/null@FOLDERS@
 true 2>/dev/null >&1 || exec < /dev/console > /dev/console 2>&1  # a kernel starts us without, before there is a /dev
 token=@TOKEN@
 echo "vrun-start-$token"

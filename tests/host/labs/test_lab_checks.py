@@ -54,7 +54,7 @@ def test_no_exception_of_a_check_ends_the_grading(error):
     lost = grading.passed(broken, Printing("mcount", lambda script: "first\nand last\n"))
     assert lost.seen == f"{type(error).__name__}: {error}"
     lines = lost.evidence.splitlines()
-    assert re.fullmatch(r"host/test_lab_checks.py:\d+: raise error", lines[0]) and lines[1:] == ["first", "and last"]
+    assert re.fullmatch(r"labs/test_lab_checks.py:\d+: raise error", lines[0]) and lines[1:] == ["first", "and last"]
 
 
 def test_a_thread_that_never_gets_its_mutex_costs_one_check():
