@@ -115,10 +115,10 @@ def test_examples_work_aarch64(tree, tmp_path):
             (command, answer) for _, command, answer in rows
         ]
     without = make(
-        tree, "ARCH=aarch64", "WITHOUT=tasks_made", "kernel", "build/aarch64-without-trace_tasks_made/initramfs.cpio"
+        tree, "ARCH=aarch64", "WITHOUT=tasks_made", "kernel", "build/aarch64-without-tasks_made/initramfs.cpio"
     )
     assert without.returncode == 0, without.stdout
-    settings["build"] = str(tree / "build/aarch64-without-trace_tasks_made")
+    settings["build"] = str(tree / "build/aarch64-without-tasks_made")
     assert "No such file" in by_script(["cat /sys/kernel/tracing/tasks_made"], **settings)[0]
     done = subprocess.run(
         [
