@@ -14,10 +14,9 @@
 #include "../../../drivers/timer/hpet.c"
 
 /* The x2APIC's registers are none of these. */
-#define DECLARE_PER_CPU(type, name) extern type name
-#define MSR_X2APIC		    0
-#define rdmsrl(msr)		    ((u64)(msr))
-#define wrmsrl(msr, value)	    ((void)(value))
+#define MSR_X2APIC	   0
+#define rdmsrl(msr)	   ((u64)(msr))
+#define wrmsrl(msr, value) ((void)(value))
 #include "../../../drivers/timer/hpet_nmi.c"
 
 static u32 regs[1024];
