@@ -18,8 +18,8 @@ $(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.
 	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) -I$(GT_SRC)/lib $(UCPPFLAGS) -c -o $@ $<
 
 # copytest has the kernel's own assembly in it.
-GT_ASM := $(GT)/obj/memory.o $(GT)/obj/uaccess_asm.o
-$(GT_ASM): $(GT)/obj/%.o: arch/$(ARCH)/mm/%.S tests/unit/include-$(ARCH)/asm/assembler.h mk/guest_progs.mk
+GT_ASM := $(GT)/obj/asm/memory.o $(GT)/obj/asm/uaccess_asm.o
+$(GT_ASM): $(GT)/obj/asm/%.o: arch/$(ARCH)/mm/%.S tests/unit/include-$(ARCH)/asm/assembler.h mk/guest_progs.mk
 	$(call say,AS,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I tests/unit/include-$(ARCH) -I arch/$(ARCH)/include -I include -MMD -MP -c -o $@ $<
