@@ -20,7 +20,7 @@ struct probe_hooks {
 	 * looks up a faulting instruction of the kernel asks here first.
 	 */
 	unsigned long (*kernel_pc)(unsigned long pc);
-	/* `text` is a copy of `len` bytes of the kernel at addr: make of it what stands there without probes. */
+	/* `text` is a copy of `len` bytes of the kernel at addr: replace the probes in it by the original bytes. */
 	void (*hide)(unsigned long addr, u8 *text, unsigned len);
 };
 extern struct probe_hooks probe_hooks;

@@ -113,7 +113,7 @@ static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 		return true;
 	if (debugged_by_other(p) && thread_group_leader(p)) {
 		debugger()->unlink(p);
-		if (!announce_zombie(p)) /* the parent is told now, and waits for it in its turn */
+		if (!announce_zombie(p)) /* the parent hears of it now, and waits for it in its turn */
 			return true;
 	} else if (thread_group_leader(p)) {
 		collect_usage(p);

@@ -87,7 +87,7 @@ struct ftrace_late_sites {
 	unsigned room; /* how many records they may have, behind those of the kernel */
 	/* As ftrace_rec_at_or_after(), for an address that is not in the kernel. Any context. */
 	unsigned (*rec_at_or_after)(unsigned long ip);
-	/* The site of the function that starts at ip; 0: there is none. Thread context. */
+	/* The site of the function that starts at ip; 0 for a function without one. Thread context. */
 	unsigned long (*location)(unsigned long ip);
 	/* As ftrace_set_refresh(). */
 	void (*refresh)(struct ftrace_set *set);

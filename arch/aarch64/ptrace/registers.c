@@ -1,7 +1,7 @@
 /*
- * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets. All
- * registers are in memory then: the general ones in the pt_regs at the top of its stack, the others in its
- * thread_struct. To change the FP registers, it is enough to say that no CPU has them any more.
+ * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets. All registers are in
+ * memory then: the general ones in the pt_regs at the top of its stack, the others in its thread_struct. To change
+ * the FP registers, it is enough to say that no CPU has them any more.
  */
 #include <arch/ptrace.h>
 #include <arch/thread.h>

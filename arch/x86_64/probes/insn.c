@@ -1,8 +1,8 @@
 /*
  * Instruction lengths of 64-bit mode, by tables made from the opcode maps of the SDM (vol. 2, appendix A, tables A-2 to
  * A-5; the format of an instruction is in 2.1 and 2.2.1). For each opcode two facts matter: is there a ModR/M byte, and
- * how long is the immediate operand, which may depend on the prefixes 66 and REX.W.
- * tests/host/make/test_insn.py holds it against objdump, for each instruction of the kernel.
+ * how long is the immediate operand, which may depend on the prefixes 66 and REX.W. tests/host/make/test_insn.py holds
+ * it against objdump, for each instruction of the kernel.
  */
 #include "insn.h"
 

@@ -1,7 +1,7 @@
 /*
  * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets and in its struct
- * user. All registers are in memory then: the general ones in the pt_regs at the top of its
- * stack, the others in its thread_struct.
+ * user. All registers are in memory then: the general ones in the pt_regs at the top of its stack, the others in its
+ * thread_struct.
  */
 #include <arch/ptrace.h>
 #include <arch/thread.h>
