@@ -68,10 +68,10 @@ def test_hints_have_their_sites(machine, which):
     """The short form of what follows: a file with hints, the tracer and its table are compiled, and sites are in the
     tables that the kernel reads. A file without a hint has none."""
     suffix = "-branch" + ("-all" if which == "all" else "")
-    names = ["kernel/fs/pipe.o", "kernel/lib/sort.o", "trace/tracers/branch/tracer.o", "trace/tracers/branch/stat.o"]
+    names = ["kernel/fs/pipe/pipe.o", "kernel/lib/sort.o", "trace/tracers/branch/tracer.o", "trace/tracers/branch/stat.o"]
     found = make_objects(machine, suffix, [f"BRANCH={which}"], names)
     tables = {name: {kind for kind in ("annotated", "all") if f"ptrs_branch_{kind}" in found[name]} for name in names}
-    assert tables["kernel/fs/pipe.o"] == ({"annotated"} if which == "1" else {"annotated", "all"})
+    assert tables["kernel/fs/pipe/pipe.o"] == ({"annotated"} if which == "1" else {"annotated", "all"})
     assert tables["kernel/lib/sort.o"] == (set() if which == "1" else {"all"})
 
 
