@@ -245,7 +245,7 @@ static void on_stop(int sig)
 	more.resized = 1;
 }
 
-/* Drawing is the main program's to do: read() comes back with EINTR, and key() returns RESIZED. */
+/* Drawing is the main program's to do: ppoll() comes back with EINTR, and key() returns RESIZED. */
 static void on_winch(int sig)
 {
 	more.resized = 1;
@@ -266,7 +266,7 @@ static void take_size(void)
 static bool take_terminal(void)
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
-	struct sigaction winch = {.sa_handler = on_winch}; /* without SA_RESTART: key() is to come back */
+	struct sigaction winch = {.sa_handler = on_winch};
 	struct sigaction stop = {.sa_handler = on_stop};
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(KEYS, &more.cooked) < 0)
@@ -312,21 +312,34 @@ static int special_key(void)
 	return 0;
 }
 
-/* The next key. Returns GONE when the terminal has gone, and RESIZED when it has another size. */
+/*
+ * The next key. Returns GONE when the terminal has gone, and RESIZED when it has another size or another program may
+ * have written on it. ppoll() alone lets the signals in that say so: one that came between a look at more.resized and
+ * a read() would wait for the next key.
+ */
 static int key(void)
 {
+	struct pollfd keys = {.fd = KEYS, .events = POLLIN};
+	sigset_t told, before;
 	unsigned char c;
-	ssize_t n;
+	ssize_t n = 0;
+	bool resized;
 
-	do
-		n = more.resized ? -1 : read(KEYS, &c, 1);
-	while (n < 0 && errno == EINTR && !more.resized);
-	more.special = !more.resized && n == 1 && c == '\033';
-	if (!more.resized)
-		return n != 1 ? GONE : more.special ? special_key() : c;
+	sigemptyset(&told);
+	sigaddset(&told, SIGWINCH);
+	sigaddset(&told, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &told, &before);
+	while (!more.resized && ppoll(&keys, 1, NULL, &before) < 0 && errno == EINTR)
+		;
+	resized = more.resized;
 	more.resized = 0;
-	take_size();
-	return RESIZED;
+	if (!resized)
+		n = read(KEYS, &c, 1);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	more.special = n == 1 && c == '\033';
+	if (resized)
+		take_size();
+	return resized ? RESIZED : n != 1 ? GONE : more.special ? special_key() : c;
 }
 
 /* Write text over the prompt's row. */
