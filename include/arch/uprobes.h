@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <asm/uprobes.h> /* UPROBE_BREAK_SIZE, UPROBE_ALIGN, UPROBE_REACH, UPROBE_BEFORE */
+#include <asm/uprobes.h> /* UPROBE_BREAK_SIZE, UPROBE_BREAK_PC, UPROBE_ALIGN, UPROBE_REACH, UPROBE_BEFORE */
 #include <lib/types.h>
 
 #define UPROBE_SLOT_SIZE 32u
@@ -37,8 +37,6 @@ int arch_uprobe_analyze(struct uprobe_insn *insn);
 int arch_uprobe_prepare(const struct uprobe_insn *insn, struct uprobe_code *code, unsigned long addr,
 			unsigned long slot);
 
-/* Where the breakpoint stands that regs come from. */
-unsigned long arch_uprobe_break_address(const struct pt_regs *regs);
 /*
  * At the first instruction of a function: have it return to `to`. Returns where it would have returned, which may be 0,
  * or -1: that cannot be read or written, and nothing was changed. Thread context; may fault.

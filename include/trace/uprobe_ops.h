@@ -14,30 +14,33 @@
 
 struct pt_regs;
 
-/* The functions below without the test. They are about the current program. */
+/* The functions below without the test. `mu` is the current program's, and not NULL. */
 struct uprobe_ops {
-	bool (*deny_signal)(struct pt_regs *regs);
-	unsigned long (*fault)(unsigned long addr);
-	bool (*breakpoint)(struct pt_regs *regs);
-	bool (*step)(struct pt_regs *regs);
-	unsigned long (*true_pc)(unsigned long pc);
+	bool (*deny_signal)(struct mm_uprobes *mu, struct pt_regs *regs);
+	unsigned long (*fault)(struct mm_uprobes *mu, unsigned long addr);
+	bool (*breakpoint)(struct mm_uprobes *mu, struct pt_regs *regs);
+	bool (*step)(struct mm_uprobes *mu, struct pt_regs *regs);
+	unsigned long (*true_pc)(struct mm_uprobes *mu, unsigned long pc);
 	unsigned long (*true_return)(unsigned long addr, const void **cursor);
 };
 /* One room at most registers itself. */
 #define REGISTER_UPROBE_OPS(ops) REGISTER_IN(uprobe_ops, ops)
 DECLARE_TABLE(uprobe_ops, const struct uprobe_ops);
 
-static __always_inline bool is_program_probed(void)
+/* What the current program has of probes, or NULL. */
+static __always_inline struct mm_uprobes *current_uprobes(void)
 {
 	const struct mm_struct *mm = current->mm;
 
-	return unlikely(mm && READ_ONCE(mm->uprobes));
+	return likely(mm) ? smp_load_acquire(&mm->uprobes) : NULL;
 }
 
 /* A signal is pending. True: the task is inside of an instruction, and is to take the signal a step later. Thread. */
 static __always_inline bool uprobe_deny_signal(struct pt_regs *regs)
 {
-	return is_program_probed() && __start_ptrs_uprobe_ops[0]->deny_signal(regs);
+	struct mm_uprobes *mu = current_uprobes();
+
+	return unlikely(mu) && __start_ptrs_uprobe_ops[0]->deny_signal(mu, regs);
 }
 
 /*
@@ -46,13 +49,17 @@ static __always_inline bool uprobe_deny_signal(struct pt_regs *regs)
  */
 static __always_inline unsigned long uprobe_fault(unsigned long addr)
 {
-	return is_program_probed() ? __start_ptrs_uprobe_ops[0]->fault(addr) : addr;
+	struct mm_uprobes *mu = current_uprobes();
+
+	return unlikely(mu) ? __start_ptrs_uprobe_ops[0]->fault(mu, addr) : addr;
 }
 
 /* A breakpoint of the program. False: it is no uprobe's. The machine calls it, with interrupts on. */
 static __always_inline bool uprobe_breakpoint(struct pt_regs *regs)
 {
-	return is_program_probed() && __start_ptrs_uprobe_ops[0]->breakpoint(regs);
+	struct mm_uprobes *mu = current_uprobes();
+
+	return unlikely(mu) && __start_ptrs_uprobe_ops[0]->breakpoint(mu, regs);
 }
 
 /*
@@ -61,13 +68,17 @@ static __always_inline bool uprobe_breakpoint(struct pt_regs *regs)
  */
 static __always_inline bool uprobe_step(struct pt_regs *regs)
 {
-	return is_program_probed() && __start_ptrs_uprobe_ops[0]->step(regs);
+	struct mm_uprobes *mu = current_uprobes();
+
+	return unlikely(mu) && __start_ptrs_uprobe_ops[0]->step(mu, regs);
 }
 
 /* Where the program is: for a pc in a slot the probed place. Any context, not traced. */
 static __always_inline unsigned long uprobe_true_pc(unsigned long pc)
 {
-	return is_program_probed() ? __start_ptrs_uprobe_ops[0]->true_pc(pc) : pc;
+	struct mm_uprobes *mu = current_uprobes();
+
+	return unlikely(mu) ? __start_ptrs_uprobe_ops[0]->true_pc(mu, pc) : pc;
 }
 
 /*
@@ -76,5 +87,5 @@ static __always_inline unsigned long uprobe_true_pc(unsigned long pc)
  */
 static __always_inline unsigned long uprobe_true_return(unsigned long addr, const void **cursor)
 {
-	return is_program_probed() ? __start_ptrs_uprobe_ops[0]->true_return(addr, cursor) : addr;
+	return unlikely(current_uprobes()) ? __start_ptrs_uprobe_ops[0]->true_return(addr, cursor) : addr;
 }

@@ -172,16 +172,15 @@ static noinline void critical_commit_slow(struct critical *c, const struct trace
 }
 
 /*
- * Begin a section, the fast way: as critical_begin_general, which takes over when anything is not usual. `pc` is the
- * task's preempt_count. `flags` NULL: interrupts are off in the traced code as they are here, so the usual case need
- * not ask.
+ * Begin a section, the fast way: as critical_begin_general, which takes over when anything is not usual. `t` is the
+ * task that runs. `flags` NULL: interrupts are off in the traced code as they are here, so the usual case need not ask.
  */
 static __always_inline void critical_begin(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
-					   u32 pc, u32 base, const unsigned long *flags)
+					   const struct task_struct *t, u32 base, const unsigned long *flags)
 {
 	bool off = !flags || irqs_disabled_flags(*flags);
 	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	struct task_struct *t = current;
+	u32 pc = t->preempt_count;
 	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
 	struct ring_buffer_event *event;
@@ -195,10 +194,10 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 		critical_begin_general(c, hook, ip, fp, base, flags ? *flags : arch_local_save_flags());
 		return;
 	}
+	epoch = trace_max_epoch(tr->max);
 	data = &tr->cpu_data[cpu];
 	buffer = data->buffer;
 	critical_set_state(c, CRITICAL_BUSY);
-	epoch = trace_max_epoch(tr->max);
 	c->base = base;
 	c->first = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(*entry), c->first);
@@ -273,14 +272,15 @@ static __always_inline u32 base_of_irq(const struct critical *c, u32 count)
 static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 {
 	struct critical *c = this_cpu_ptr(&critical_section);
-	u32 pc = preempt_count(), base = 0;
+	const struct task_struct *t = current;
+	u32 base = 0;
 
-	if (pc && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
+	if (t->preempt_count && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
 		if (c->state == CRITICAL_OFF)
 			return; /* preemption was off before: it goes on */
-		base = base_of_irq(c, pc);
+		base = base_of_irq(c, t->preempt_count);
 	}
-	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, NULL);
+	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, t, base, NULL);
 }
 
 /*
@@ -359,8 +359,8 @@ static __always_inline void preempt_off(unsigned long ip, unsigned long fp)
 
 	raw_local_irq_save(flags);
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
-		critical_begin(this_cpu_ptr(&critical_section), (unsigned long)trace_preempt_off, ip, fp,
-			       preempt_count(), 0, &flags);
+		critical_begin(this_cpu_ptr(&critical_section), (unsigned long)trace_preempt_off, ip, fp, current, 0,
+			       &flags);
 	raw_local_irq_restore(flags);
 }
 

@@ -66,14 +66,6 @@ void uprobe_synchronize(void)
 	}
 }
 
-/* What the current program has of probes, or NULL. */
-static __always_inline struct mm_uprobes *current_uprobes(void)
-{
-	struct mm_struct *mm = current->mm;
-
-	return likely(mm) ? smp_load_acquire(&mm->uprobes) : NULL;
-}
-
 /* The place's probe, with a reference, and its slot, or 0. NULL: it is not watched. */
 static struct uprobe *find_hit(struct mm_uprobes *mu, unsigned long addr, unsigned long *slot)
 {
@@ -147,14 +139,11 @@ static bool has_changed(struct mm_struct *mm, unsigned long addr)
 }
 
 /* A handler that has changed the pc has said where to go on. */
-static bool hit_breakpoint(struct pt_regs *regs)
+static bool hit_breakpoint(struct mm_uprobes *mu, struct pt_regs *regs)
 {
-	unsigned long addr = arch_uprobe_break_address(regs), slot;
-	struct mm_uprobes *mu = current_uprobes();
+	unsigned long addr = instruction_pointer(regs) - UPROBE_BREAK_PC, slot;
 	struct uprobe *uprobe;
 
-	if (!mu)
-		return false;
 	if (addr == READ_ONCE(mu->trampoline)) {
 		uretprobe_return(regs);
 		return true;
@@ -190,14 +179,11 @@ static bool find_slot(struct mm_uprobes *mu, unsigned long pc, struct uprobe_sit
 }
 
 /* A task that is being killed is not stepped: its instruction may never get the memory that it wants. */
-static bool hit_deny_signal(struct pt_regs *regs)
+static bool hit_deny_signal(struct mm_uprobes *mu, struct pt_regs *regs)
 {
-	struct mm_uprobes *mu = current_uprobes();
 	unsigned long pc = instruction_pointer(regs);
 	struct uprobe_site site;
 
-	if (likely(!mu))
-		return false;
 	if (pc == READ_ONCE(mu->trampoline)) {
 		uretprobe_return(regs);
 		return false;
@@ -222,14 +208,11 @@ static bool hit_deny_signal(struct pt_regs *regs)
 }
 
 /* What a signal frame or a debugger sees when the step is reported is the program's true place. */
-static bool hit_step(struct pt_regs *regs)
+static bool hit_step(struct mm_uprobes *mu, struct pt_regs *regs)
 {
-	struct mm_uprobes *mu = current_uprobes();
 	unsigned long pc = instruction_pointer(regs);
 	struct uprobe_site site;
 
-	if (likely(!mu))
-		return false;
 	if (find_slot(mu, pc, &site)) {
 		if (site.pushes_flags && pc == site.slot + site.done)
 			arch_uprobe_hide_step(regs);
@@ -248,14 +231,13 @@ static bool hit_step(struct pt_regs *regs)
 }
 
 /* It is called for each signal of a fault, also for those of the kernel's accesses: then the program is in no slot. */
-static unsigned long hit_fault(unsigned long addr)
+static unsigned long hit_fault(struct mm_uprobes *mu, unsigned long addr)
 {
-	struct mm_uprobes *mu = current_uprobes();
 	struct pt_regs *regs = task_pt_regs(current);
 	unsigned long pc = instruction_pointer(regs), true_pc;
 	struct uprobe_site site;
 
-	if (likely(!mu) || !user_mode(regs) || !find_slot(mu, pc, &site))
+	if (!user_mode(regs) || !find_slot(mu, pc, &site))
 		return addr;
 	true_pc = site.done && pc == site.slot + site.done ? site.addr + site.len : site.addr;
 	if (site.pushed && pc == site.slot + site.pushed)
@@ -268,12 +250,11 @@ static unsigned long hit_fault(unsigned long addr)
 	return addr == pc ? true_pc : addr;
 }
 
-static unsigned long hit_true_pc(unsigned long pc)
+static unsigned long hit_true_pc(struct mm_uprobes *mu, unsigned long pc)
 {
-	struct mm_uprobes *mu = current_uprobes();
 	struct uprobe_site site;
 
-	return unlikely(mu) && find_slot(mu, pc, &site) ? site.addr : pc;
+	return find_slot(mu, pc, &site) ? site.addr : pc;
 }
 
 static const struct uprobe_ops hit_ops = {

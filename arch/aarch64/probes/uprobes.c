@@ -57,11 +57,6 @@ int arch_uprobe_prepare(const struct uprobe_insn *insn, struct uprobe_code *code
 	return 0;
 }
 
-unsigned long arch_uprobe_break_address(const struct pt_regs *regs)
-{
-	return regs->pc;
-}
-
 unsigned long arch_uretprobe_hijack(struct pt_regs *regs, unsigned long to)
 {
 	unsigned long old = regs->regs[LR];

@@ -52,11 +52,6 @@ int arch_uprobe_prepare(const struct uprobe_insn *insn, struct uprobe_code *code
 	return 0;
 }
 
-unsigned long arch_uprobe_break_address(const struct pt_regs *regs)
-{
-	return regs->rip - UPROBE_BREAK_SIZE;
-}
-
 unsigned long arch_uretprobe_hijack(struct pt_regs *regs, unsigned long to)
 {
 	unsigned long __user *slot = (unsigned long __user *)regs->rsp;
