@@ -168,17 +168,18 @@ static struct page *find_get_page(struct ramfs_pages *t, unsigned long index)
 }
 
 /*
- * Make a zeroed page for a hole, counted for the file system. Two faults may do this at once: the loser gives its
- * charge back. With a reference; ERR_PTR(-ENOSPC, -ENOMEM).
+ * Make a page for a hole, counted for the file system. Two faults may do this at once: the loser gives its charge back.
+ * `zero`: __GFP_ZERO, or 0 for a page that is filled before the file reaches so far. With a reference; ERR_PTR(-ENOSPC,
+ * -ENOMEM).
  */
-static struct page *create_page(struct inode *inode, unsigned long index)
+static struct page *create_page(struct inode *inode, unsigned long index, gfp_t zero)
 {
 	struct page *page;
 	bool raced = true;
 
 	if (!ramfs_charge_page(inode->i_sb))
 		return ERR_PTR(-ENOSPC);
-	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	page = alloc_page(GFP_KERNEL | zero);
 	if (page)
 		page = tree_insert(inode->i_private, index, page, &raced);
 	if (page && !raced)
@@ -195,7 +196,7 @@ struct page *ramfs_find_page(struct inode *inode, unsigned long index)
 
 struct page *ramfs_new_page(struct inode *inode, unsigned long index)
 {
-	return create_page(inode, index);
+	return create_page(inode, index, __GFP_ZERO);
 }
 
 /* The page with a reference, made if there is a hole. -ENOSPC: the file system is full; -ENOMEM: memory is. */
@@ -203,7 +204,7 @@ static struct page *find_or_create_page(struct inode *inode, unsigned long index
 {
 	struct page *page = find_get_page(inode->i_private, index);
 
-	return page ? page : create_page(inode, index);
+	return page ? page : create_page(inode, index, __GFP_ZERO);
 }
 
 /*
@@ -348,11 +349,11 @@ static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size
 {
 	unsigned long index = at >> PAGE_SHIFT;
 	struct page *page = find_get_page(inode->i_private, index);
-	bool fresh = !page;
+	bool fresh = !page, behind_end = index >= DIV_ROUND_UP((u64)inode->i_size, PAGE_SIZE);
 	size_t left;
 
 	if (fresh)
-		page = create_page(inode, index);
+		page = create_page(inode, index, kernel && n == PAGE_SIZE && behind_end ? 0 : __GFP_ZERO);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	left = copy_in((char *)page_to_virt(page) + (at & (PAGE_SIZE - 1)), from, n, kernel);
@@ -360,7 +361,7 @@ static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size
 	put_page(page);
 	if (left < n)
 		return n - left;
-	if (fresh && index >= DIV_ROUND_UP((u64)inode->i_size, PAGE_SIZE))
+	if (fresh && behind_end)
 		ramfs_drop_range(inode, index, index + 1);
 	return -EFAULT;
 }
