@@ -47,15 +47,15 @@ static char *append(const char *prefix, const char *name, const char *tail)
 }
 
 /*
- * Whether this component has an unquoted pattern character. A backslash, which x_pattern() puts in
- * front of quoted bytes, hides the byte after it.
+ * Whether this component has an unquoted pattern character; a bracket that is not closed, such as the command `[`, is
+ * none. A backslash, which x_pattern() puts in front of quoted bytes, hides the byte after it.
  */
 static bool has_pattern(const char *s)
 {
 	for (; *s; s++) {
 		if (*s == '\\' && s[1])
 			s++;
-		else if (strchr("*?[", *s))
+		else if (strchr("*?", *s) || (*s == '[' && strchr(s, ']')))
 			return true;
 	}
 	return false;
@@ -127,7 +127,8 @@ size_t glob_expand(const char *pattern, char ***list)
 	struct names names = {0};
 	size_t slashes = strspn(pattern, "/");
 
-	glob_in(&names, arena_copy(&sh.temp, pattern, slashes), pattern + slashes);
+	if (has_pattern(pattern))
+		glob_in(&names, arena_copy(&sh.temp, pattern, slashes), pattern + slashes);
 	if (names.n)
 		qsort(names.v, names.n, sizeof(*names.v), vt_by_name);
 	*list = names.v;

@@ -478,3 +478,11 @@ def test_a_signal_just_before_wait_sleeps(userland, tmp_path):
         env={"PATH": str(userland.path)},
     )
     assert done.stdout == "trapped\n138\n", done
+
+
+@pytest.mark.parametrize("script,reads", [("[ a = a ]", False), ("echo [a", False), ("echo [a]", True)])
+def test_a_bracket_that_is_not_closed_reads_no_folder(userland, tmp_path, script, reads):
+    done = subprocess.run(
+        [userland.qemu, "-strace", userland.bin / "sh", "-c", script], cwd=tmp_path, capture_output=True, timeout=600
+    )
+    assert (b"getdents" in done.stderr) == reads, done
