@@ -36,7 +36,7 @@ struct wait_opts {
 	int cause, status; /* found: CLD_*, and status as CLD_* has it (exit code or signal) */
 	int wstatus;	   /* found: the same as wait4 tells it */
 	uid_t uid;
-	struct rusage ru;
+	struct rusage *ru; /* filled with what it has used, unless NULL */
 	struct task_struct *reap; /* found and claimed: to be released */
 };
 
@@ -69,7 +69,8 @@ static void note_child(struct wait_opts *wo, struct task_struct *p, int cause, i
 	wo->cause = cause;
 	wo->status = status;
 	wo->wstatus = wstatus;
-	getrusage(p, RUSAGE_BOTH, &wo->ru);
+	if (wo->ru)
+		getrusage(p, RUSAGE_BOTH, wo->ru);
 }
 
 /*
@@ -319,12 +320,12 @@ static int do_wait(struct wait_opts *wo)
 
 /*
  * wait4(2) with kernel pointers: upid is a process, -1 for any child, 0 for the caller's group, -N for group N. Returns
- * the child's number, 0 (WNOHANG, none is ready), -EINVAL, -ESRCH, -ECHILD, -ERESTARTSYS. *wstatus and *ru are written
- * only with a child. Thread context.
+ * the child's number, 0 (WNOHANG, none is ready), -EINVAL, -ESRCH, -ECHILD, -ERESTARTSYS. *wstatus is written only
+ * with a child, *ru may be in any case. Thread context.
  */
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {
-	struct wait_opts wo = {.options = options | WEXITED};
+	struct wait_opts wo = {.options = options | WEXITED, .ru = ru};
 	int ret;
 
 	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
@@ -344,8 +345,6 @@ long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 	if (ret <= 0)
 		return ret;
 	*wstatus = wo.wstatus;
-	if (ru)
-		*ru = wo.ru;
 	return wo.pid;
 }
 
@@ -410,7 +409,8 @@ static int do_wait_pidfd(struct wait_opts *wo, int fd)
 SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo __user *, infop, int, options, struct rusage __user *,
 		ru)
 {
-	struct wait_opts wo = {.options = options};
+	struct rusage usage;
+	struct wait_opts wo = {.options = options, .ru = ru ? &usage : NULL};
 	struct siginfo info = {0};
 	int ret = waitid_opts(&wo, which, upid);
 
@@ -424,7 +424,7 @@ SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo __user *, infop,
 		info.si_pid = wo.pid;
 		info.si_uid = wo.uid;
 		info.si_status = wo.status;
-		if (ru && copy_to_user(ru, &wo.ru, sizeof(wo.ru)))
+		if (ru && copy_to_user(ru, &usage, sizeof(usage)))
 			return -EFAULT;
 	}
 	/* With WNOHANG and nothing found si_signo and si_pid are zero: that is how the caller tells. */
