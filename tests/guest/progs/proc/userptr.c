@@ -8,8 +8,8 @@
  * such a call brings the kernel down. tests/guest/proc/test_user_pointers.py compares the addresses that are
  * printed with the kernel's page tables.
  *
- * A row is one pointer of one call. A call in the kernel's table that has no row, and is not in the list of
- * those without pointers, is a failure.
+ * A row is one pointer of one call. A call in the kernel's table that has no row gets one for each pointer that its
+ * event sys_enter_NAME shows.
  */
 #include <rows/userptr.h>
 #include <numbers.h>
@@ -22,8 +22,9 @@
 #include <thread.h>
 #include <watch.h>
 
-#define PAGE 4096UL
-#define AT   1024 /* where in the page */
+#define PAGE  4096UL
+#define AT    1024 /* where in the page */
+#define BLOCK 64   /* bytes that most calls with a buffer are to read or write: BYTES of the rows */
 #ifdef __aarch64__
 #define PAGE_OFFSET 0xffffff8000000000UL
 #define TASK_SIZE   0x8000000000UL
@@ -49,55 +50,75 @@ static const struct call {
 #undef SYSCALL
 };
 
-/* No pointers, or, with a *, addresses that are only stored: who uses them is tested in used_later(). */
-static const char without[] =
-	" "
-	"alarm arm64_personality brk close close_range dup dup2 dup3 epoll_create "
-	"epoll_create1 eventfd eventfd2 exit exit_group fadvise64 fallocate fchdir flock inotify_init inotify_init1 "
-	"inotify_rm_watch mlock mlock2 mlockall munlock munlockall pidfd_open timerfd_create "
-	"fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
-	"getpgrp getpid getppid getpriority getsid gettid getuid kill listen lseek membarrier pause "
-	"personality reboot restart_syscall rseq* rt_sigreturn* sched_get_priority_max "
-	"sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
-	"set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
-	"timer_delete timer_getoverrun "
-	"setresuid setreuid setsid setuid shutdown socket sync syncfs tee tgkill tkill umask "
-	"unshare vfork ";
+/* Their addresses are stored, and who uses them is tested in used_later(), or they are not looked at. */
+static const char unread[] = " reboot rseq rt_sigreturn set_robust_list set_tid_address ";
 
-static bool is_without(const char *name)
+static bool is_unread(const char *name)
 {
-	size_t n = strlen(name);
+	char word[64];
 
-	for (const char *at = without; (at = strstr(at, name)); at++)
-		if (at[-1] == ' ' && (at[n] == ' ' || at[n] == '*'))
+	snprintf(word, sizeof(word), " %s ", name);
+	return strstr(unread, word);
+}
+
+static bool has_row(const struct row *rows, size_t n, int nr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].nr == nr)
 			return true;
 	return false;
 }
 
-/* Every call of the kernel's has a row, or is known to need none. */
-static int calls_without_row(const struct row *rows, size_t n)
+/*
+ * A row for each pointer of a call, as its event sys_enter_NAME has its arguments: numbers are BLOCK, other pointers
+ * lead to a page of text. A call that says something else than EFAULT to these wants rows of its own. Returns how many.
+ */
+static size_t rows_of_event(const struct call *call, struct row *rows)
 {
-	int missing = 0;
+	static char text[4096] __attribute__((aligned(4096)));
+	char path[128], *format, *field;
+	size_t n = 0, arg = 0;
+	bool pointer[6] = {0};
 
-	for (size_t c = 0; c < ARRAY_SIZE(all_calls); c++) {
-		bool found = is_without(all_calls[c].name);
-
-		for (size_t i = 0; i < n && !found; i++)
-			found = rows[i].nr == all_calls[c].nr;
-		if (!found) {
-			printf("  %s has no row: add one for each of its pointers to progs/lib/userptr_rows.c, "
-			       "or its name to without[] in progs/userptr.c\n",
-			       all_calls[c].name);
-			missing++;
-		}
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/syscalls/sys_enter_%s/format", call->name);
+	format = vt_read_file(path, NULL);
+	if (!format || !(field = strstr(format, "__syscall_nr;"))) {
+		check_failures++;
+		printf("  %s has neither rows nor an event: add a row for each of its pointers to "
+		       "progs/lib/rows/userptr_rows.c\n",
+		       call->name);
+		return 0;
 	}
-	return missing;
+	for (; arg < 6 && (field = strstr(field, "field:")); arg++) {
+		pointer[arg] = memchr(field, '*', strcspn(field, ";"));
+		field += strlen("field:");
+	}
+	for (size_t bad = 0; bad < arg; bad++) {
+		if (!pointer[bad])
+			continue;
+		rows[n] = (struct row){.call = call->name, .nr = call->nr, .what = "a pointer that its event names"};
+		for (size_t i = 0; i < arg; i++)
+			rows[n].a[i] = i == bad ? X : pointer[i] ? (long)text : BLOCK;
+		n++;
+	}
+	free(format);
+	return n;
+}
+
+/* Every call of the kernel's that has no row gets those that its event gives. Returns how many rows there are then. */
+static size_t add_rows(struct row *rows, size_t n)
+{
+	size_t known = n;
+
+	for (size_t c = 0; c < ARRAY_SIZE(all_calls); c++)
+		if (!has_row(rows, known, all_calls[c].nr) && !is_unread(all_calls[c].name))
+			n += rows_of_event(&all_calls[c], &rows[n]);
+	return n;
 }
 
 /* --- addresses --- */
 
 enum kind { LINEAR, KERNEL, EDGE, BLOCK_END, NOWHERE };
-#define BLOCK 64 /* bytes that most calls with a buffer are to read or write: BYTES of the rows */
 
 struct address {
 	const char *name;
@@ -432,7 +453,7 @@ static void used_later(void)
 int main(int argc, char **argv)
 {
 	size_t n;
-	const struct row *rows;
+	struct row *rows;
 	int status;
 	pid_t pid;
 
@@ -443,7 +464,7 @@ int main(int argc, char **argv)
 	pid = check_fork();
 	if (pid == 0) {
 		rows = userptr_rows(&n);
-		check_failures += calls_without_row(rows, n);
+		n = add_rows(rows, n);
 		all_rows(rows, n);
 		if (!check_failures)
 			used_later();

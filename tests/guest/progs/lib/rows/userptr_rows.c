@@ -574,9 +574,9 @@ static void open_all(void)
 		MORE(arch_prctl, "ARCH_SET_GS", (.wanted = EPERM, .kernel_only = true), 0x1001, X)
 #endif
 
-const struct row *userptr_rows(size_t *n)
+struct row *userptr_rows(size_t *n)
 {
-	static struct row rows[450];
+	static struct row rows[ROWS];
 	static unsigned long usr2 = 1UL << (SIGUSR2 - 1);
 	void *room_page = (void *)((unsigned long)room & -4096UL);
 	long me = getpid();
