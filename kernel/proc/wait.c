@@ -36,7 +36,7 @@ struct wait_opts {
 	int cause, status; /* found: CLD_*, and status as CLD_* has it (exit code or signal) */
 	int wstatus;	   /* found: the same as wait4 tells it */
 	uid_t uid;
-	struct rusage *ru; /* filled with what it has used, unless NULL */
+	struct rusage *ru;	  /* filled with what it has used, unless NULL */
 	struct task_struct *reap; /* found and claimed: to be released */
 };
 
