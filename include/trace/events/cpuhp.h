@@ -1,4 +1,7 @@
-/* Tracepoints of CPUs that come and go. Fields and texts are Linux's. */
+/*
+ * Tracepoints of CPUs that come and go. Fields and texts are Linux's.
+ * Try: for on in 0 1; do echo $on > /sys/devices/system/cpu/cpu1/online; done
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM cpuhp
 

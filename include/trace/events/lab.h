@@ -1,4 +1,7 @@
-/* Events to try out and to copy from, one of each form. They happen in samples/trace_lab.c; docs/events.md tells. */
+/*
+ * Events to try out and to copy from, one of each form. They happen in samples/trace_lab.c; docs/events.md tells.
+ * Try: echo $i half > /sys/kernel/debug/lab/step
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lab
 

@@ -1,4 +1,7 @@
-/* Tracepoints of locks that are not free. Fields and texts are Linux's. */
+/*
+ * Tracepoints of locks that are not free. Fields and texts are Linux's.
+ * Try: seq 2000 | sort | tail -n 1
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lock
 

@@ -1,4 +1,7 @@
-/* Tracepoints of the choice of a process when memory is full. Fields and texts are Linux's. */
+/*
+ * Tracepoints of the choice of a process when memory is full. Fields and texts are Linux's.
+ * Try: echo $((i % 9)) > /proc/self/oom_score_adj
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM oom
 

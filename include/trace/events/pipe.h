@@ -1,4 +1,7 @@
-/* Tracepoints of pipes and fifos: what reads and writes move. Linux has none. */
+/*
+ * Tracepoints of pipes and fifos: what reads and writes move. Linux has none.
+ * Try: echo | read x
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM pipe
 

@@ -1,4 +1,7 @@
-/* The tracepoint of kernel messages. Field and text are Linux's. */
+/*
+ * The tracepoint of kernel messages. Field and text are Linux's.
+ * Try: echo h > /proc/sysrq-trigger
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM printk
 

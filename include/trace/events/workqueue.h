@@ -1,4 +1,7 @@
-/* Tracepoints of workqueues. Fields and texts are Linux's. */
+/*
+ * Tracepoints of workqueues. Fields and texts are Linux's.
+ * Try: cat /sys/kernel/debug/latency/hook_check
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM workqueue
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from machines import product, want_features
-from test_formats import COLUMNS, TRACERS, parse, split_trace
+from test_formats import COLUMNS, parse, split_trace, tracers
 
 PROMPT = r"/[\w/]* # $"
 
@@ -40,7 +40,7 @@ def test_the_session(machine, irqchip):
             == "0\n"
         )
         shell.type("cd /sys/kernel/tracing")
-        assert set(shell.type("cat available_tracers").split()) == set(TRACERS)
+        assert set(shell.type("cat available_tracers").split()) == set(tracers())
         names = shell.type(
             "echo 0 > tracing_on; echo schedule > set_ftrace_filter; echo 'hrtimer_*' >> set_ftrace_filter; "
             "cat set_ftrace_filter"

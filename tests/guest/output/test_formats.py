@@ -1,5 +1,6 @@
 """What the trace files show, byte for byte: formats/ holds headers and lines as Linux prints them."""
 
+import os
 import re
 
 import pytest
@@ -8,29 +9,7 @@ from tracetext import read_format
 OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocontext-info"]
 TRACING = "/sys/kernel/tracing"
 COUNTER = {"aarch64": "cntvct", "x86_64": "x86-tsc"}  # the last of the clocks
-TRACERS = [
-    "function",
-    "function_graph",
-    "hw-branch-tracer",
-    "hwlat",
-    "initcall",
-    "irqsoff",
-    "kmemtrace",
-    "ksym_tracer",
-    "mmiotrace",
-    "nop",
-    "osnoise",
-    "power",
-    "preemptirqsoff",
-    "preemptoff",
-    "sched_switch",
-    "sysprof",
-    "timerlat",
-    "wakeup",
-    "wakeup_dl",
-    "wakeup_rt",
-]
-
+README = os.path.join(os.path.dirname(__file__), "../../../README.md")
 SYMBOL = {
     "": r"[A-Za-z_][\w.]*",
     "sym-offset": r"[A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+",
@@ -40,6 +19,12 @@ COLUMNS = re.compile(
     r" *(?P<comm>\S.*?)-(?P<pid>\d+) *\[(?P<cpu>\d{3})\] (?P<flags>[.dDb][.nNp][.HhsZz][.1-9a-f][.1-9a-f])?"
     r" *(?P<seconds>\d+)\.(?P<fraction>\d{6}): (?P<rest>.*)"
 )
+
+
+def tracers():
+    """Those that README's session shows."""
+    with open(README, encoding="utf-8") as file:
+        return re.search(r"# cat available_tracers\n +(.*)\n", file.read())[1].split()
 
 
 def parse(line, option=""):
@@ -213,7 +198,7 @@ def test_fresh_boot(machine):
         }
         for name, wanted in files.items():
             assert lines_of(guest, f"cat {name}") == wanted, name
-        assert sorted(lines_of(guest, "cat available_tracers").split()) == sorted(TRACERS)
+        assert sorted(lines_of(guest, "cat available_tracers").split()) == sorted(tracers())
         sites = lines_of(guest, "wc -l < available_filter_functions").strip()
         assert re.fullmatch(rf"{sites} pages:\d+ groups: \d+\n", lines_of(guest, "cat dyn_ftrace_total_info"))
         # The size is that of the first use from here on: 1,408 KiB in whole pages of 4,080 bytes of records.
