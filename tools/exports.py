@@ -21,7 +21,13 @@ Every function and variable that the kernel exports, with the header that declar
 `include/linux` that bring it along. Inline functions and macros are not in this list, since a module brings them along.
 What a module asks for beyond these, `make` names. [modules.md](modules.md) tells which of them may be called where.
 
+Each tracepoint is exported, too, and has no row: the header of its event, in `include/trace/events`, declares
+`register_trace_NAME()`, which registers a probe on NAME.
+
 `tools/exports.py --write` writes this page from the two kernels that have been built.
+
+| name | declared in | a module includes one of |
+|---|---|---|
 """
 
 
@@ -115,7 +121,7 @@ def linux_headers(header):
     return []
 
 
-def rows(names, found, prefix=""):
+def rows(names, found):
     """A row of the table for each name. A name that not every machine has says which has it."""
     for name in names:
         header = header_of(name)
@@ -124,9 +130,14 @@ def rows(names, found, prefix=""):
         having = [machine for machine in sorted(found) if name in found[machine]]
         only = "" if len(having) == len(found) else f" ({', '.join(having)})"
         through = ", ".join(f"`{one}`" for one in linux_headers(header)) or "-"
-        base = name.removeprefix(prefix).removesuffix("_thunk")
+        base = name.removesuffix("_thunk")
         thunk = ", its thunk" if name.endswith("_thunk") else ""  # a macro makes that name of the function's
         yield f"| `{base}`{thunk}{only} | `{header}` | {through} |\n"
+
+
+def listed(found):
+    """The names that have a row: not those of tracepoints, all of which are exported."""
+    return sorted(name for name in set().union(*found.values()) if not name.startswith("__tracepoint_"))
 
 
 def page():
@@ -134,21 +145,7 @@ def page():
     found = machines()
     if len(found) != len(glob.glob(os.path.join(ROOT, "arch/*"))):
         raise SystemExit("exports.py: build the kernels of all machines first: make arm64 x86_64")
-    names = sorted(set().union(*found.values()))
-    prefix = "__tracepoint_"
-    tracepoints = [name for name in names if name.startswith(prefix)]
-    table = "\n| name | declared in | a module includes one of |\n|---|---|---|\n"
-    return "".join(
-        [
-            HEAD,
-            "\n## Functions and variables\n",
-            table,
-            *rows([name for name in names if name not in set(tracepoints)], found),
-            "\n## Tracepoints\n\nA probe on tracepoint NAME is registered by `register_trace_NAME()`.\n",
-            table.replace("a module includes one of", "headers of Linux's names that bring it along"),
-            *rows(tracepoints, found, prefix),
-        ]
-    )
+    return "".join([HEAD, *rows(listed(found), found)])
 
 
 def main():
