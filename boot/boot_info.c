@@ -12,6 +12,7 @@
 #include <trace/trace_boot.h>
 
 struct boot_info boot_info;
+size_t initrd_tail_bytes;
 
 /* Append a region to a list. `size` is not 0. */
 static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)

@@ -16,6 +16,7 @@
 
 DECLARE_TABLE(params, const struct boot_param);
 DECLARE_TABLE(ignored_words, const struct ignored_words);
+DECLARE_TABLE(word_sources, const struct word_source);
 
 char boot_command_line[2048];
 const char *init_argv[32] = {"init"};
@@ -176,6 +177,14 @@ static const char *find_init_words(const char *line)
 			return at;
 	}
 	return line + strlen(line);
+}
+
+void cmdline_find_more(void)
+{
+	const struct word_source *source;
+
+	for_each_in_table(word_sources, source)
+		source->find();
 }
 
 /* The early pass for words that a bootconfig has added. What was given by hand for the same parameter counts alone. */

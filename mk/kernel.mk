@@ -24,7 +24,7 @@ endif
 NOTRACE_both := patch.c stacktrace.c
 NOTRACE_aarch64 := $(NOTRACE_both) prologue.c
 NOTRACE_x86_64  := $(NOTRACE_both) percpu.c desc.c
-NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/module/ksyms.c kernel/time/clock.c samples/preemptirq_check.c samples/fgraph_stats.c \
+NOTRACE := boot/% trace/% kernel/lib/% kernel/bootconfig/parser.c kernel/ksyms.c kernel/module/ksyms.c kernel/time/clock.c samples/preemptirq_check.c samples/fgraph_stats.c \
 	$(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 # What stands among such files and is traced all the same: people look for seq_read, and it runs in tasks only.
 TRACED := kernel/lib/seq_file.c

@@ -99,8 +99,8 @@ build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h include/uapi/trace_da
 	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror $(VTRACE_CFLAGS) -o $@ $(VTRACE_SRC) -ltraceevent
 
 # tools/bootconfig: the kernel's own parser, and what works on files.
-build/host/bootconfig: tools/bootconfig-src/bootconfig.c kernel/lib/bootconfig.c include/lib/bootconfig.h mk/qemu.mk
+build/host/bootconfig: tools/bootconfig-src/bootconfig.c kernel/bootconfig/parser.c include/lib/bootconfig.h mk/qemu.mk
 	@mkdir -p $(@D)/bootconfig.d
 	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Wno-sign-compare -Werror -ffreestanding -idirafter include -c \
-		-o $(@D)/bootconfig.d/parser.o kernel/lib/bootconfig.c
+		-o $(@D)/bootconfig.d/parser.o kernel/bootconfig/parser.c
 	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror -idirafter include -o $@ $< $(@D)/bootconfig.d/parser.o

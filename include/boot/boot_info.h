@@ -29,6 +29,7 @@ struct boot_info {
 	const char *machine;	   /* model string */
 };
 extern struct boot_info boot_info;
+extern size_t initrd_tail_bytes; /* [I] after boot: so many at the end of the initrd are no archive but a bootconfig */
 
 /*
  * For the machine's boot code, which fills it (boot/boot_info.c). What does not fit the arrays is left out

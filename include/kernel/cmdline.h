@@ -35,9 +35,16 @@ struct ignored_words {
 
 extern char boot_command_line[2048];   /* as the loader passed it */
 extern const char *saved_command_line; /* with the words of a bootconfig; what parse_params() parses. [I] after boot */
+/* What has more words than the loader's line: a bootconfig. */
+struct word_source {
+	void (*find)(void); /* calls cmdline_add(). Boot, between the two passes, while memblock_alloc() may be called */
+};
+#define REGISTER_WORD_SOURCE(source) REGISTER_IN(word_sources, source)
+void cmdline_find_more(void); /* asks each of them */
+
 /*
  * Put words (each with a blank behind it; NULL: none) before the loader's, and words for init before those it has for
- * init; the early pass is made up for. Boot, once, between the two passes, while memblock_alloc() may be called.
+ * init; the early pass is made up for. Context: word_source.find, once.
  */
 void cmdline_add(const char *kernel, const char *init);
 /*

@@ -9,7 +9,6 @@
 #include <irq/irqflags.h>
 #include <irq/softirq.h>
 #include <irq/workqueue.h>
-#include <kernel/bootconfig.h>
 #include <kernel/cmdline.h>
 #include <kernel/init.h>
 #include <kernel/panic.h>
@@ -67,7 +66,7 @@ void start_kernel(void)
 	parse_early_params();	       /* loglevel=, earlycon, ... */
 	paging_init();		       /* all RAM at its final addresses, final permissions */
 	setup_per_cpu_areas();	       /* from here on: per_cpu() of other CPUs */
-	bootconfig_init();	       /* the keys behind the initramfs, of which kernel.* go to parse_params() */
+	cmdline_find_more();	       /* words for parse_params() that do not stand on the line: a bootconfig's */
 	page_alloc_init();	       /* from here on: alloc_pages() */
 	kmem_cache_init();	       /* from here on: kmalloc() */
 	vmalloc_init();		       /* from here on: vmalloc(), ioremap() */

@@ -13,7 +13,6 @@
 
 #include <boot/boot_info.h>
 #include <fs/libfs.h>
-#include <kernel/bootconfig.h>
 #include <kernel/init.h>
 #include <kernel/printk.h>
 #include <mm/page.h>
@@ -378,13 +377,13 @@ static void initramfs_unpack(struct cpio *c)
 }
 
 /*
- * Unpack the initrd up to the bootconfig behind it (kernel/bootconfig.c), and then give its memory to the allocator:
+ * Unpack the initrd up to what is no archive at its end (kernel/bootconfig), and then give its memory to the allocator:
  * whole pages only, since the ends may be shared with other data.
  */
 static int populate_rootfs(void)
 {
 	phys_addr_t start = boot_info.initrd.base, end = start + boot_info.initrd.size;
-	struct cpio c = {.at = __va(start), .start = __va(start), .end = __va(end) - boot_config_bytes};
+	struct cpio c = {.at = __va(start), .start = __va(start), .end = __va(end) - initrd_tail_bytes};
 
 	if (start >= end) {
 		pr_err("initramfs: the boot loader gave none: there are no files, and no first program\n");

@@ -2,10 +2,13 @@
 
 import re
 
+import pytest
 from test_cmdline import ask
 from vitrine_guest import Setup
 
 TRACING = "/sys/kernel/tracing"
+
+pytestmark = pytest.mark.rooms("bootconfig")
 
 
 def guest_with(machine, folder, text, **setup):

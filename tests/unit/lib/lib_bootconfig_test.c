@@ -6,7 +6,7 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#include "../../../kernel/lib/bootconfig.c"
+#include "../../../kernel/bootconfig/parser.c"
 
 /* A tree in memory of exactly the sizes that the contract asks for, so that a step too far is seen. */
 struct tree {

@@ -1,6 +1,6 @@
 /*
- * Finds the bootconfig behind the initramfs, and shows it: /proc/bootconfig. The parser is kernel/lib/bootconfig.c;
- * whoever has keys of its own looks for them in boot_config.
+ * Finds the bootconfig behind the initramfs, and shows it: /proc/bootconfig. The parser is parser.c; code that has keys
+ * of its own looks for them in boot_config.
  *
  * The initramfs gives its memory back when it is unpacked, so the text is copied.
  */
@@ -14,7 +14,6 @@
 #include <mm/page.h>
 
 struct bootconfig boot_config;
-size_t boot_config_bytes;
 static bool bootconfig_wanted; /* [boot] */
 
 static int set_bootconfig(const char *value)
@@ -56,15 +55,16 @@ static const char *bootconfig_words_of(const char *name)
 }
 
 /*
- * A bootconfig that is not used is cut off the initrd all the same (boot_config_bytes), for it is no archive. One that
- * is damaged has no length that could be trusted.
+ * Look for it and make the tree, and pass the keys kernel.* and init.* to the command line. What is wrong is reported in
+ * one line, and the boot goes on without it. A bootconfig that is not used is cut off the initrd all the same
+ * (initrd_tail_bytes), for it is no archive. One that is damaged has no length that could be trusted.
  */
-void bootconfig_init(void)
+static void bootconfig_find_words(void)
 {
 	const char *start = __va(boot_info.initrd.base), *wrong = NULL, *text = NULL;
 
 	if (boot_info.initrd.size)
-		text = bootconfig_at_end(start, start + boot_info.initrd.size, &boot_config_bytes, &wrong);
+		text = bootconfig_at_end(start, start + boot_info.initrd.size, &initrd_tail_bytes, &wrong);
 	if (!bootconfig_wanted) {
 		if (text)
 			pr_notice("bootconfig: the one behind the initramfs is not used: "
@@ -78,6 +78,9 @@ void bootconfig_init(void)
 	else if (bootconfig_load(text, strlen(text)))
 		cmdline_add(bootconfig_words_of("kernel"), bootconfig_words_of("init"));
 }
+
+static const struct word_source bootconfig_source = {.find = bootconfig_find_words};
+REGISTER_WORD_SOURCE(bootconfig_source);
 
 /* A line for each key, as in Linux, and behind them the loader's command line when keys were added to it. */
 static int bootconfig_show(struct seq_file *m, void *data)
