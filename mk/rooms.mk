@@ -8,3 +8,8 @@ ifneq ($(CHOICE)$(filter-out $(wildcard $(KERNEL_ROOMS)),$(KERNEL_ROOMS)),)
 LEFT_OUT := $(shell $(PYTHON) tools/rooms.py --left-out $(if $(CORE),--core) --with '$(WITH)' --without '$(WITHOUT)')
 $(if $(filter 0,$(.SHELLSTATUS)),,$(error no such choice of rooms))
 endif
+
+# What this kernel is linked of, for tools/rooms.py.
+sources:
+	@echo $(KSRC)
+.PHONY: sources

@@ -37,7 +37,8 @@ extern char boot_command_line[2048];   /* as the loader passed it */
 extern const char *saved_command_line; /* with the words of a bootconfig; what parse_params() parses. [I] after boot */
 /* What has more words than the loader's line: a bootconfig. */
 struct word_source {
-	void (*find)(void); /* calls cmdline_add(). Boot, between the two passes, while memblock_alloc() may be called */
+	/* Calls cmdline_add(). Boot, between the two passes, while memblock_alloc() may be called. */
+	void (*find)(void);
 };
 #define REGISTER_WORD_SOURCE(source) REGISTER_IN(word_sources, source)
 void cmdline_find_more(void); /* asks each of them */

@@ -55,8 +55,8 @@ static const char *bootconfig_words_of(const char *name)
 }
 
 /*
- * Look for it and make the tree, and pass the keys kernel.* and init.* to the command line. What is wrong is reported in
- * one line, and the boot goes on without it. A bootconfig that is not used is cut off the initrd all the same
+ * Look for it and make the tree, and pass the keys kernel.* and init.* to the command line. An error is reported in one
+ * line, and the boot goes on without it. A bootconfig that is not used is cut off the initrd all the same
  * (initrd_tail_bytes), for it is no archive. One that is damaged has no length that could be trusted.
  */
 static void bootconfig_find_words(void)
