@@ -2,7 +2,7 @@
  * The way from the machine's entry code into the kernel and back to user mode: the parts that both machines share and
  * that run too rarely to be inlined. Each machine's entry.S saves the registers, and its C code calls in here.
  */
-#include <arch/user_step.h>
+#include <arch/debug_ops.h>
 #include <asm/syscall_abi.h>
 #include <kernel/entry.h>
 #include <proc/signal.h>
@@ -19,7 +19,7 @@ noinline void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags)
 		flags = READ_ONCE(current->thread_flags);
 	}
 	if (flags & _TIF_SINGLESTEP)
-		user_step_enter();
+		debug_ops()->user_step();
 }
 
 /* Returning from a fault or a system call: there may be work, so look with interrupts off. */

@@ -9,6 +9,7 @@
  * A CPU that waits for another one must have interrupts on: if two CPUs called each other with interrupts off,
  * neither would ever run the other's call.
  */
+#include <arch/debug_ops.h>
 #include <arch/patch.h>
 #include <arch/processor.h>
 #include <arch/smp.h>
@@ -16,7 +17,6 @@
 #include <kernel/cmdline.h>
 #include <kernel/export.h>
 #include <kernel/init.h>
-#include <kernel/hw_breakpoint.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -432,7 +432,8 @@ notrace void secondary_start_kernel(void)
 	arch_smp_cpu_init();
 	cpuhp_starting(cpu);
 	__atomic_fetch_or(&cpu_online_mask.bits[cpu / 64], BIT(cpu % 64), __ATOMIC_SEQ_CST);
-	hw_breakpoint_cpu_online();
+	if (has_debug_ops())
+		debug_ops()->cpu_up();
 	local_irq_enable();
 	cpu_startup_entry();
 }

@@ -4,12 +4,10 @@
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
 FOLDERS   := $(filter-out $(LEFT_OUT),$(KERNEL_ROOMS))
 FOLDERS   += $(filter-out $(KERNEL_ROOMS),$(patsubst %/,%,$(wildcard drivers/*/)))
-# What a room needs of the machine lies in arch/MACHINE/NAME.c or in a folder NAME; NAME is the last part of the room's path.
 FOLDERS   += $(filter-out %/include $(KERNEL_ROOMS),$(patsubst %/,%,$(wildcard arch/$(ARCH)/*/)))
-ABSENT    := $(foreach name,$(notdir $(LEFT_OUT)),$(foreach file,$(name)/% $(name).c %/$(name).c,arch/$(ARCH)/$(file)))
 # The tracer of branches is a part of kernels that count them.
 BRANCH_SRC := trace/tracers/branch/tracer.c trace/tracers/branch/stat.c
-KSRC      := $(filter-out $(call foreign,$(ARCH)) $(ABSENT) $(OFFSETS_C) $(if $(BRANCH),,$(BRANCH_SRC)),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
+KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C) $(if $(BRANCH),,$(BRANCH_SRC)),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 # A kernel that leaves rooms out is another link of the same objects, but for those that hold generated tables.
 VARIED    := kernel/proc/syscall_table.c trace/events/syscalls.c kernel/init/config.c
 OWN       := $(if $(filter $(BUILD),$(FULL)),$(KSRC),$(filter $(VARIED),$(KSRC)))

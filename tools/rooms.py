@@ -84,8 +84,9 @@ def floors():
 
 
 def called(word, rooms):
-    """The rooms of this path, or of this last part of a path."""
-    return [word] if word in rooms else [name for name in rooms if name.rpartition("/")[2] == word]
+    """The rooms of this path, or of this last part of a path. A room of all machines goes before its parts in arch/."""
+    found = [word] if word in rooms else [name for name in rooms if name.rpartition("/")[2] == word]
+    return [name for name in found if not name.startswith("arch/")] or found
 
 
 def named(word, rooms):

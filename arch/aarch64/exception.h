@@ -13,7 +13,7 @@ void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far);
 void el0t_64_irq_handler(struct pt_regs *regs);
 void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far);
 void el1h_64_irq_handler(struct pt_regs *regs);
-/* Breakpoint, watchpoint or software step of the kernel (hw_breakpoint.c); debug exceptions stay masked. */
+/* Breakpoint, watchpoint or software step of the kernel (<arch/debug_ops.h>); debug exceptions stay masked. */
 void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far);
 /* An FIQ; everything else is masked but SErrors (nmi.c). */
 void fiq_handler(struct pt_regs *regs);

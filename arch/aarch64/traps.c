@@ -4,6 +4,7 @@
  * as arguments: the class of the exception (ESR_EC) decides. An exception of the kernel is a memory
  * abort, a BUG or WARN (BRK), an instruction with a fix-up, or an oops.
  */
+#include <arch/debug_ops.h>
 #include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/ptrace.h>
@@ -90,6 +91,21 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 		force_sig_fault(SIGILL, ILL_ILLOPC, regs->pc);
 		break;
 	}
+}
+
+/*
+ * Breakpoint, watchpoint or step of the kernel. Interrupts and debug exceptions are masked. preempt_count is raised so
+ * that nothing a handler calls gives up the CPU. Interrupt tracers are not told that interrupts are off, because the
+ * interrupted code has not switched them off.
+ */
+notrace void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far)
+{
+	__preempt_count_add(PREEMPT_OFFSET);
+	if (!has_debug_ops() || !debug_ops()->exception(regs, esr, far)) {
+		pr_emerg("Unexpected kernel exception: %s\n", esr_class_name(esr));
+		die("Oops - unexpected exception", regs, esr);
+	}
+	__preempt_count_sub(PREEMPT_OFFSET);
 }
 
 /*

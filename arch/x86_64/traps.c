@@ -3,6 +3,7 @@
  * exc_handler() with interrupts off and all registers saved in pt_regs; an exception of the kernel
  * either has a fix-up (__ex_table), is a BUG or WARN (UD2), or is an oops.
  */
+#include <arch/debug_ops.h>
 #include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/debugreg.h>
@@ -22,7 +23,10 @@
 #include <trace/uprobe_ops.h>
 
 #include "exception.h"
+#include "single_step.h"
 #include "smp.h"
+
+DEFINE_PER_CPU(struct stepping, stepping);
 
 /* si_code as Linux has them. */
 #define FPE_INTDIV 1
@@ -107,6 +111,33 @@ static int simd_code(void)
 	return fpe_code(mxcsr & ~(mxcsr >> 7)); /* the masks stand 7 bits above the flags */
 }
 
+static notrace noinline void unexpected_debug(struct pt_regs *regs)
+{
+	pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
+	die("Oops: unexpected exception", regs, 0);
+}
+
+/*
+ * From entry.S, from kernel mode only; interrupts off. DR7 comes back last; it cannot have changed meanwhile, since
+ * interrupts are off. preempt_count is raised so that nothing a handler calls gives up the CPU. In .noinstr.text,
+ * because a CPU that is stepped is stepped while it is parked, too. True: an NMI was interrupted. That is asked here,
+ * since the task's preempt_count may be watched.
+ */
+noinstr bool debug_handler(struct pt_regs *regs)
+{
+	u64 dr7 = debug_registers_silence(), dr6 = read_dr(6);
+	bool nmi;
+
+	write_dr(6, DR6_RESET);
+	__preempt_count_add(PREEMPT_OFFSET);
+	if (!has_debug_ops() || !debug_ops()->exception(regs, dr7, dr6))
+		unexpected_debug(regs);
+	__preempt_count_sub(PREEMPT_OFFSET);
+	nmi = in_nmi();
+	write_dr(7, dr7);
+	return nmi;
+}
+
 /*
  * A single step, a breakpoint register, or else INT1. DR6 keeps its bits until they are cleared, so it is reset here.
  * Interrupts off.
@@ -116,7 +147,8 @@ static int debug_code(struct pt_regs *regs)
 	u64 dr6 = read_dr(6);
 
 	write_dr(6, DR6_RESET);
-	debug_note_user(regs, dr6);
+	if (has_debug_ops())
+		debug_ops()->user_trap(regs, dr6);
 	if (dr6 & DR6_BS)
 		return TRAP_TRACE;
 	return dr6 & DR6_B ? TRAP_HWBKPT : TRAP_BRKPT;

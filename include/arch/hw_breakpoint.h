@@ -1,5 +1,5 @@
 /*
- * The CPU's debug registers (arch/<machine>/hw_breakpoint.c): which there are, and loading them.
+ * The CPU's debug registers (arch/<machine>/debug): which there are, and loading them.
  *
  * aarch64 (Arm ARM D2.9, D2.10): 2 to 16 watchpoints, for any 1 to 8 bytes within 8 aligned ones, and 2 to 16
  * breakpoints; the last two are kept for stepping over loops of exclusive accesses. A watchpoint is reported

@@ -1,5 +1,5 @@
 /*
- * Relocations of modules (arch/<machine>/module.c). No machine state is touched, so the host's tests run these, too.
+ * Relocations of modules (arch/<machine>/module). No machine state is touched, so the host's tests run these, too.
  * <asm/module.h> says what gcc calls at the entry of a function (ARCH_MCOUNT), the type of that call's relocation,
  * its size and alignment, and how far the site lies before the relocation.
  */

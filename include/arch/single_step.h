@@ -1,5 +1,5 @@
 /*
- * Stepping through kernel code (arch/<machine>/single_step.c): after each instruction that this CPU executes in the
+ * Stepping through kernel code (arch/<machine>/debug): after each instruction that this CPU executes in the
  * kernel, a function is called. aarch64 has software step for it (MDSCR_EL1.SS), x86_64 the trap flag (RFLAGS.TF).
  *
  * Stepping belongs to the CPU and not to a task: it goes on through switches of tasks, interrupts, exceptions and

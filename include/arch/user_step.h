@@ -1,4 +1,4 @@
-/* Single steps of programs, for debuggers and uprobes (arch/<machine>/task/user_step.c). */
+/* Single steps of programs, for debuggers and uprobes (arch/<machine>/debug). */
 #pragma once
 
 struct task_struct;
@@ -9,8 +9,4 @@ struct task_struct;
  */
 void user_enable_single_step(struct task_struct *t);
 void user_disable_single_step(struct task_struct *t);
-/*
- * The current task goes to user mode, and TIF_SINGLESTEP is set. Interrupts off. On aarch64 no debug exception of the
- * kernel comes from here on.
- */
-void user_step_enter(void);
+void user_step_enter(void); /* debug_ops.user_step (<arch/debug_ops.h>) */

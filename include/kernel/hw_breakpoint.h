@@ -1,5 +1,5 @@
 /*
- * Hardware breakpoints of the kernel's own memory and code (kernel/hw_breakpoint.c): a function is called whenever any
+ * Hardware breakpoints of the kernel's own memory and code (kernel/debug): a function is called whenever any
  * CPU reads, writes or executes some bytes. Names and numbers are Linux's.
  *
  *	struct perf_event_attr attr;
@@ -82,8 +82,6 @@ void unregister_wide_hw_breakpoint(struct perf_event **events);
 void hw_breakpoint_hit(unsigned number, struct pt_regs *regs);
 /* The breakpoint in register `number`, or NULL. Any context. */
 const struct perf_event *hw_breakpoint_of(unsigned number);
-/* A CPU has come online: it loads what the others have. Interrupts off. */
-void hw_breakpoint_cpu_online(void);
 
 /*
  * A debugger's breakpoint number `index` of one task (below the count of arch_hw_breakpoint_range): take the register,

@@ -14,7 +14,7 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 
-#include "../debug_regs.h"
+#include "../debug/debug_regs.h"
 
 #define NT_PRSTATUS	   1
 #define NT_PRFPREG	   2

@@ -1,15 +1,14 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
+#include <arch/debug_ops.h>
 #include <arch/thread.h>
-#include <arch/user_step.h>
 #include <lib/string.h>
 #include <irq/irqflags.h>
 #include <kernel/smp.h>
 #include <proc/fork.h>
 #include <sched/current.h>
 
-#include "../debug_regs.h"
 #include "../exception.h"
 
 /*
@@ -21,7 +20,7 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 	prev->thread.tp_value = read_sysreg(tpidr_el0);
 	write_sysreg(next->thread.tp_value, tpidr_el0);
 	if (unlikely((u64)prev->thread.debug | (u64)next->thread.debug))
-		debug_task_switch(next);
+		debug_ops()->task_switch(next);
 	if (prev->thread.fpu_live | next->thread.fpu_hot)
 		fpsimd_switch(prev, next);
 }
@@ -77,7 +76,8 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	child->thread.fpu_live = 0;
 	child->thread.fpu_cpu = NR_CPUS;
 	child->thread.fault_address = 0;
-	user_disable_single_step(child);	       /* it is the model's debugger that steps */
+	if (child->thread_flags & _TIF_SINGLESTEP)
+		debug_ops()->user_step_end(child); /* it is the model's debugger that steps */
 	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
 	ctx->fp = (u64)&regs->stackframe;
 	ctx->sp = (u64)regs;
@@ -108,12 +108,8 @@ void arch_flush_thread(struct task_struct *task)
 	task->thread.tp_value = 0;
 	task->thread.fault_address = 0;
 	write_sysreg(0, tpidr_el0);
-	if (task->thread.debug) {
-		local_irq_disable();
-		debug_clear_user(task);
-		debug_registers_load();
-		local_irq_enable();
-	}
+	if (task->thread.debug)
+		debug_ops()->task_forget(task);
 }
 
 /*
@@ -123,5 +119,6 @@ void arch_flush_thread(struct task_struct *task)
 void arch_release_thread(struct task_struct *task)
 {
 	task->thread.fpu_cpu = NR_CPUS;
-	debug_clear_user(task);
+	if (task->thread.debug)
+		debug_ops()->task_forget(task);
 }

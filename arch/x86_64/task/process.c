@@ -1,7 +1,6 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
-#include <arch/hw_breakpoint.h>
+#include <arch/debug_ops.h>
 #include <arch/thread.h>
-#include <arch/user_step.h>
 #include <asm/debugreg.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
@@ -24,7 +23,7 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 	cpu_set_kernel_stack(task_stack_end(next));
 	segments_switch(&prev->thread, &next->thread);
 	if (unlikely(prev->thread.debug.dr7 | next->thread.debug.dr7))
-		debug_registers_switch(&next->thread.debug);
+		debug_ops()->task_switch(next);
 	fpu_switch(prev, next);
 }
 
@@ -84,7 +83,8 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	}
 	fpu_copy(child, !args->fn);
 	child->thread.cr2 = child->thread.trap_nr = child->thread.error_code = 0;
-	user_disable_single_step(child);	       /* it is the model's debugger that steps */
+	if (child->thread_flags & _TIF_SINGLESTEP)
+		debug_ops()->user_step_end(child);     /* it is the model's debugger that steps */
 	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
 	frame->rbp = (u64)&regs->stackframe;
 	frame->pc = (u64)ret_from_fork;
@@ -114,16 +114,13 @@ void arch_flush_thread(struct task_struct *task)
 	fpu_flush(task);
 	task->thread.cr2 = task->thread.trap_nr = task->thread.error_code = 0;
 	segments_clear(); /* `task` is current */
-	if (task->thread.debug.dr7) {
-		local_irq_disable();
-		debug_clear_user(&task->thread.debug);
-		arch_hw_breakpoints_load();
-		local_irq_enable();
-	}
+	if (task->thread.debug.dr7)
+		debug_ops()->task_forget(task);
 }
 
 /* What a CPU's registers hold is told by more than the task's address (fpu.c). */
 void arch_release_thread(struct task_struct *task)
 {
-	debug_clear_user(&task->thread.debug);
+	if (task->thread.debug.dr7)
+		debug_ops()->task_forget(task);
 }

@@ -13,8 +13,8 @@
  * outside of siglock in the order of locks. So functions here release siglock for it, and look at everything again
  * afterwards.
  */
+#include <arch/debug_ops.h>
 #include <arch/signal.h>
-#include <arch/user_step.h>
 #include <asm/ptrace.h>
 #include <asm/syscall_abi.h>
 #include <irq/irqflags.h>
@@ -361,7 +361,7 @@ static void do_signal(struct pt_regs *regs)
 		finish_syscall(regs, true, ksig.ka.sa_flags);
 		rseq_resume(regs); /* the frame must not lead back into a sequence that the handler has interrupted */
 		if (stepping)	   /* no trace of it in the frame */
-			user_disable_single_step(current);
+			debug_ops()->user_step_end(current);
 		signal_setup_done(arch_setup_rt_frame(&ksig, &oldset, regs), &ksig);
 		if (stepping && current->ptrace) /* the first instruction of the handler is the end of the step */
 			debugger()->stepped();

@@ -45,11 +45,13 @@ def functions(*files):
 
 
 def objects_of(arch, room):
-    """Those of the room and of its part of the machine. Of a room that one machine alone has, the other one has none."""
-    full, part = Path(ROOT, "build", arch), Path("arch", arch, Path(room).name)
+    """Those of the room and of its parts of the machine. Of a room that one machine alone has, the other one has none."""
+    full = Path(ROOT, "build", arch)
+    parts = [name for name, part in rooms.read().items() if name.startswith(f"arch/{arch}/") and room in part.needs]
     return [
         path
-        for path in [*(full / room).rglob("*.o"), *(full / part).rglob("*.o"), full / f"{part}.o"]
+        for folder in (room, *parts)
+        for path in (full / folder).rglob("*.o")
         if any(Path(ROOT, path.with_suffix(end).relative_to(full)).exists() for end in (".c", ".S"))
     ]
 

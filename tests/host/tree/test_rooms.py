@@ -66,7 +66,8 @@ def test_what_a_kernel_lacks(tmp_path):
     assert "trace/hist" not in lacking and "kernel/net" not in lacking
     assert {"kernel/net/inet", "trace/synth", "samples"} <= lacking and "kernel" not in lacking
     assert rooms.called("boot", rooms.read()) == ["boot"] and rooms.called("hist", rooms.read()) == ["trace/hist"]
-    assert rooms.called("nosuch", rooms.read()) == []
+    assert rooms.called("nosuch", rooms.read()) == [] and rooms.called("debug", rooms.read()) == ["kernel/debug"]
+    assert rooms.called("text", rooms.read()) == ["arch/aarch64/probes/text", "arch/x86_64/probes/text"]
 
 
 def test_no_room_has_outgrown_its_ceiling():

@@ -7,7 +7,7 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#include "../../../arch/aarch64/exclusive.c"
+#include "../../../arch/aarch64/probes/exclusive.c"
 #include "../../../arch/aarch64/probes/probe_slot.c"
 
 #define ADDR 0xffffffc080100000UL

@@ -15,7 +15,7 @@
 #define ELF_PLATFORM	 "x86_64"
 #define PAGE_KERNEL_EXEC ((pgprot_t){HOST_PTE_EXEC})
 #define PAGE_KERNEL_RO	 ((pgprot_t){})
-#include "../../../arch/x86_64/module.c"
+#include "../../../arch/x86_64/module/module.c"
 #include "../../../kernel/lib/bitmap.c"
 #include "../../../kernel/lib/kstrto.c"
 #include "../../../kernel/lib/put_dec.c"

@@ -25,7 +25,7 @@
 #include <lib/string.h>
 #include <trace/kprobes.h>
 
-#include "../../exclusive.h"
+#include "../exclusive.h"
 #include "../probe_slot.h"
 
 #define INSN_BL	     0x94000000U

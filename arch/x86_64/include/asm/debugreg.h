@@ -28,19 +28,10 @@
 	})
 #define write_dr(n, v) __asm__ volatile("mov %0, %%dr" #n : : "r"((u64)(v)) : "memory")
 
-struct pt_regs;
 struct user_debug;
 
-/* hw_breakpoint.c. This CPU's registers with those of the task that runs next, or now. Interrupts off. */
-void debug_registers_switch(const struct user_debug *user);
-/*
- * A #DB from user mode had this in DR6: note for the debugger which of its registers were hit. Interrupts off.
- */
-void debug_note_user(struct pt_regs *regs, u64 dr6);
 /* A task's debugger sets DR0 to DR3 and DR7 of a task that stands still: 0, -EINVAL, -ENOSPC. Thread context. */
 int debug_set_user(struct user_debug *user, const struct user_debug *new);
-/* The task has no debugger's breakpoints any more. It is new, current with interrupts off, or gone. */
-void debug_clear_user(struct user_debug *user);
 
 /* No breakpoint is reported on this CPU until DR7 gets the returned value back. */
 static __always_inline u64 debug_registers_silence(void)

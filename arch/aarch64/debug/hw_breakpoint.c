@@ -11,13 +11,14 @@
  * instruction and is stepped over in the same way. Interrupts are masked from the exception to the end of the step: an
  * interrupt would run with silent registers, and what it accesses would be missed.
  */
+#include <arch/debug_ops.h>
 #include <arch/hw_breakpoint.h>
+#include <arch/user_step.h>
 #include <asm/barrier.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
+#include <irq/irqflags.h>
 #include <kernel/hw_breakpoint.h>
-#include <kernel/panic.h>
-#include <kernel/printk.h>
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <sched/current.h>
@@ -25,7 +26,7 @@
 #include <sched/task.h>
 
 #include "debug_regs.h"
-#include "exception.h"
+#include "../exception.h"
 
 #define MAX_EACH	 16	  /* of each kind, by the width of the fields in ID_AA64DFR0_EL1 */
 #define FIRST_BREAKPOINT MAX_EACH /* numbers: watchpoints from 0, breakpoints from here */
@@ -220,7 +221,7 @@ void arch_hw_breakpoints_load(void)
 }
 
 /* A CPU on which no breakpoint was ever set reports none: it is prepared first. */
-notrace void debug_task_switch(const struct task_struct *next)
+static notrace void debug_task_switch(const struct task_struct *next)
 {
 	if (!(read_sysreg(mdscr_el1) & MDSCR_KDE))
 		arch_hw_breakpoints_load();
@@ -266,33 +267,25 @@ static notrace void breakpoint_hit(struct pt_regs *regs)
 }
 
 /*
- * From entry.S. Interrupts and debug exceptions are masked. A breakpoint at the end of a step is the step's: after it
- * the registers are put back, and what else is set at that instruction is reported when it is executed.
- *
- * preempt_count is raised so that nothing a handler calls gives up the CPU. Interrupt tracers are not told that
- * interrupts are off: the interrupted code has not switched them off.
+ * debug_ops.exception. Debug exceptions stay masked. A breakpoint at the end of a step is the step's: after it the
+ * registers are put back, and what else is set at that instruction is reported when it is executed.
  */
-notrace void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far)
+static notrace bool debug_exception(struct pt_regs *regs, u64 esr, u64 far)
 {
-	__preempt_count_add(PREEMPT_OFFSET);
 	switch (ESR_EC(esr)) {
 	case ESR_EC_WATCHPT_CUR:
 		watchpoint_hit(regs, esr, far);
 		single_step_begin(regs);
-		break;
+		return true;
 	case ESR_EC_BREAKPT_CUR:
 		if (single_step_end(regs, true))
-			break;
+			return true;
 		breakpoint_hit(regs);
 		single_step_begin(regs);
-		break;
+		return true;
 	default: /* a step */
-		if (single_step_end(regs, false))
-			break;
-		pr_emerg("Unexpected kernel exception: %s\n", esr_class_name(esr));
-		die("Oops - unexpected exception", regs, esr);
+		return single_step_end(regs, false);
 	}
-	__preempt_count_sub(PREEMPT_OFFSET);
 }
 
 unsigned nr_user_registers(u32 bp_type)
@@ -337,12 +330,13 @@ int debug_set_user(struct user_debug_register *now, struct user_debug_register n
 	return 0;
 }
 
-void debug_clear_user(struct task_struct *task)
+/* debug_ops.task_forget. Interrupts are off, because a switch of tasks would load what is taken away here. */
+static void debug_task_forget(struct task_struct *task)
 {
 	struct user_debug *user = task->thread.debug;
+	unsigned long flags;
 
-	if (!user)
-		return;
+	local_irq_save(flags);
 	for (unsigned i = 0; i < MAX_USER_DEBUG; i++) {
 		if (user->watch[i].control & CONTROL_ENABLE)
 			hw_breakpoint_user_put(HW_BREAKPOINT_RW, i);
@@ -350,5 +344,18 @@ void debug_clear_user(struct task_struct *task)
 			hw_breakpoint_user_put(HW_BREAKPOINT_X, i);
 	}
 	task->thread.debug = NULL;
+	if (task == current)
+		debug_registers_load();
+	local_irq_restore(flags);
 	kfree(user);
 }
+
+static const struct debug_ops debug_machine = {
+	.cpu_up = arch_hw_breakpoints_load,
+	.exception = debug_exception,
+	.task_switch = debug_task_switch,
+	.task_forget = debug_task_forget,
+	.user_step = user_step_enter,
+	.user_step_end = user_disable_single_step,
+};
+REGISTER_DEBUG_OPS(debug_machine);

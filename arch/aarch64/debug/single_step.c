@@ -42,8 +42,8 @@
 #include <sched/preempt.h>
 
 #include "debug_regs.h"
-#include "exception.h"
-#include "exclusive.h"
+#include "../exception.h"
+#include "../probes/exclusive.h"
 
 #define MAX_LOOP 16 /* instructions from the load to the branch back; gcc's have 5 at most */
 

@@ -4,7 +4,6 @@
 #include <lib/types.h>
 
 struct pt_regs;
-struct task_struct;
 struct user_debug_register;
 
 #define NR_STEP_EXITS 2 /* breakpoint registers that are kept for the ends of what is stepped over as a whole */
@@ -17,8 +16,6 @@ void debug_switch(bool step, bool report);
 /* All but the kept registers are cleared, or loaded again with what hw_breakpoint_of() says. */
 void debug_registers_clear(void);
 void debug_registers_load(void);
-/* This task runs next: the same, with the breakpoints of its debugger. Interrupts off. */
-void debug_task_switch(const struct task_struct *next);
 /* Numbers of registers that a debugger may have of a kind, HW_BREAKPOINT_X or _RW. */
 unsigned nr_user_registers(u32 bp_type);
 /*
@@ -26,8 +23,6 @@ unsigned nr_user_registers(u32 bp_type);
  * the debugger's. 0, -EINVAL, -ENOSPC. Thread context.
  */
 int debug_set_user(struct user_debug_register *now, struct user_debug_register new, u32 bp_type, unsigned i);
-/* The task's debugger has no breakpoints any more; frees their memory. It is current with interrupts off, or gone. */
-void debug_clear_user(struct task_struct *task);
 /* Kept register `i` reports execution at `pc`; 0: nothing. */
 void debug_write_exit(unsigned i, u64 pc);
 /* A store that was made in the place of an instruction: tell the watchpoints that have one of its bytes. */

@@ -11,7 +11,7 @@
 #include <lib/string.h>
 
 #include "../exclusive.h"
-#include "probe_slot.h"
+#include "../probe_slot.h"
 
 #define LR 30
 

@@ -57,15 +57,10 @@ static void load_registers(void *unused)
 }
 
 /*
- * The caller has set its bit in cpu_online_mask by a fully ordered operation, and a change of the table is ordered
- * before the look at that mask: so either this load sees the change, or the changer sees this CPU and interrupts it.
+ * Every CPU takes over the table. A CPU that starts (debug_ops.cpu_up) has set its bit in cpu_online_mask by a fully
+ * ordered operation before it loads its registers, and the change of the table is ordered here before the look at that
+ * mask: so either its load sees the change, or this sees the CPU and interrupts it.
  */
-void hw_breakpoint_cpu_online(void)
-{
-	arch_hw_breakpoints_load();
-}
-
-/* Every CPU takes over the table. The barrier is the other half of hw_breakpoint_cpu_online()'s argument. */
 static void load_all_cpus(void)
 {
 	smp_mb();

@@ -12,7 +12,7 @@
 #include <sched/current.h>
 #include <sched/task.h>
 
-#include "probe_slot.h"
+#include "../probe_slot.h"
 
 #define OPCODE_INT3  0xcc
 #define OPCODE_PUSHF 0x9c

@@ -16,16 +16,14 @@
  *
  * There is no branch step (DEBUGCTL.BTF) in QEMU's TCG; with it there would be a #DB only behind each branch.
  */
-#include "single_step.h"
+#include "../single_step.h"
 
 #include <asm/debugreg.h>
 #include <asm/page.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 
-#include "exception.h"
-
-DEFINE_PER_CPU(struct stepping, stepping);
+#include "../exception.h"
 
 extern const char _stext[], _etext[]; /* linker.ld */
 /* entry.S: where exceptions begin. Not functions of C. */

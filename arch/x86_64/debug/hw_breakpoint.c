@@ -6,19 +6,20 @@
  * its own (entry.S), so it must not come again while that is in use: the handler's first act is to clear DR7, and so is
  * an NMI's, and its last one is to load it again. What either touches before and after may not be watched.
  */
+#include <arch/debug_ops.h>
 #include <arch/hw_breakpoint.h>
+#include <arch/user_step.h>
 #include <asm/debugreg.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
+#include <irq/irqflags.h>
 #include <kernel/hw_breakpoint.h>
-#include <kernel/panic.h>
-#include <kernel/printk.h>
 #include <lib/errno.h>
 #include <sched/current.h>
 #include <sched/preempt.h>
 #include <sched/task.h>
 
-#include "single_step.h"
+#include "../single_step.h"
 
 #define DR7_EXECUTE    0UL
 #define DR7_WRITE      1UL
@@ -124,7 +125,7 @@ static u64 load_register(unsigned n, const struct user_debug *user)
 }
 
 /* All are off while addresses change. */
-void debug_registers_switch(const struct user_debug *user)
+static void debug_registers_switch(const struct user_debug *user)
 {
 	u64 dr7 = DR7_RESET;
 
@@ -150,45 +151,32 @@ static notrace void report_hits(struct pt_regs *regs, u64 dr7, u64 dr6)
 	}
 }
 
-/*
- * Breakpoints, a step, or both. A bit of DR6 may be set for a register that is off, so it counts only when DR7 had it
- * on. preempt_count is raised so that nothing a handler calls gives up the CPU.
- */
-static notrace noinline void debug_exception(struct pt_regs *regs, u64 dr7, u64 dr6)
+static void debug_task_switch(const struct task_struct *next)
+{
+	debug_registers_switch(&next->thread.debug);
+}
+
+/* Breakpoints, a step, or both. A bit of DR6 may be set for a register that is off: it counts when DR7 had it on. */
+static notrace noinline bool debug_report(struct pt_regs *regs, u64 dr7, u64 dr6)
 {
 	bool expected = dr6 & DR6_B;
 
-	__preempt_count_add(PREEMPT_OFFSET);
 	report_hits(regs, dr7, dr6);
 	if (dr6 & DR6_BS)
 		expected |= single_step_trap(regs);
-	if (!expected) {
-		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
-		die("Oops: unexpected exception", regs, 0);
-	}
-	__preempt_count_sub(PREEMPT_OFFSET);
+	return expected;
 }
 
-/*
- * From entry.S, from kernel mode only; interrupts off. DR7 comes back last; it cannot have changed meanwhile, since
- * interrupts are off. In .noinstr.text, because a CPU that is stepped is stepped while it is parked, too.
- * True: an NMI was interrupted. That is asked here, since the task's preempt_count may be watched.
- */
-noinstr bool debug_handler(struct pt_regs *regs)
+/* debug_ops.exception. In .noinstr.text, because a CPU that is stepped is stepped while it is parked, too. */
+static noinstr bool debug_exception(struct pt_regs *regs, u64 dr7, u64 dr6)
 {
-	u64 dr7 = debug_registers_silence(), dr6 = read_dr(6);
-	bool nmi;
-
-	write_dr(6, DR6_RESET);
-	if (dr6 & DR6_B || !(dr6 & DR6_BS) || !single_step_parked(regs))
-		debug_exception(regs, dr7, dr6);
-	nmi = in_nmi();
-	write_dr(7, dr7);
-	return nmi;
+	if (!(dr6 & DR6_B) && dr6 & DR6_BS && single_step_parked(regs))
+		return true;
+	return debug_report(regs, dr7, dr6);
 }
 
 /* An instruction that is to be executed has not been: RF lets it pass when it is returned to. */
-void debug_note_user(struct pt_regs *regs, u64 dr6)
+static void debug_note_user(struct pt_regs *regs, u64 dr6)
 {
 	struct user_debug *user = &current->thread.debug;
 
@@ -238,10 +226,29 @@ int debug_set_user(struct user_debug *user, const struct user_debug *new)
 	return err;
 }
 
-void debug_clear_user(struct user_debug *user)
+/* debug_ops.task_forget. Interrupts are off, because a switch of tasks would load what is taken away here. */
+static void debug_task_forget(struct task_struct *task)
 {
+	struct user_debug *user = &task->thread.debug;
+	unsigned long flags;
+
+	local_irq_save(flags);
 	for (unsigned i = 0; i < NR_DEBUG_REGISTERS; i++)
 		if (DR7_ENABLED(user->dr7, i))
 			hw_breakpoint_user_put(HW_BREAKPOINT_W, i);
 	*user = (struct user_debug){0};
+	if (task == current)
+		arch_hw_breakpoints_load();
+	local_irq_restore(flags);
 }
+
+static const struct debug_ops debug_machine = {
+	.cpu_up = arch_hw_breakpoints_load,
+	.exception = debug_exception,
+	.user_trap = debug_note_user,
+	.task_switch = debug_task_switch,
+	.task_forget = debug_task_forget,
+	.user_step = user_step_enter,
+	.user_step_end = user_disable_single_step,
+};
+REGISTER_DEBUG_OPS(debug_machine);
