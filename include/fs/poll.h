@@ -1,6 +1,6 @@
 /*
  * poll(2)'s side of wait queues: what a file's poll() joins. A file's poll function calls poll_wait() (in <fs/vfs.h>)
- * for each queue that may change its answer, and then returns what is ready now. kernel/fs/select.c is the other side.
+ * for each queue that may change its answer, and then returns what is ready now. kernel/fs/poll.c is the other side.
  */
 #pragma once
 

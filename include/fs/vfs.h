@@ -86,8 +86,6 @@ struct file_operations {
 	ssize_t (*read_kernel)(struct file *file, void *buf, size_t n, loff_t *pos);
 	/* readv(2) and writev(2) as one piece. Missing: each part is a read or write. */
 	ssize_t (*read_write_vec)(struct file *file, const struct iovec *vec, unsigned long n, bool write);
-	/* fallocate(2) for a range that the caller has checked; mode FALLOC_FL_*. Missing: -EOPNOTSUPP. */
-	int (*fallocate)(struct file *file, int mode, loff_t off, loff_t len);
 	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
 	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
@@ -96,7 +94,7 @@ struct file_operations {
 	struct task_struct *(*process)(const struct file *file);
 	/* The lines that /proc/PID/fdinfo/N has beside those of every file. Thread context. Missing: it has no more. */
 	void (*show_fdinfo)(struct seq_file *m, const struct file *file);
-	bool sigio; /* O_ASYNC may be set: who wakes pollers sends signals, too (kernel/fs/fasync.c) */
+	bool sigio; /* O_ASYNC may be set: who wakes pollers sends signals, too (kernel/fs/fasync) */
 };
 /*
  * What a directory, a link or a file can do. The operations that look up, make and remove names are called with the
@@ -258,7 +256,7 @@ struct mount {
 	struct list_head mnt_list;   /* [m] in mount order */
 	bool mnt_auto;		     /* [I] made by the file system that it lies in, and unmounted with that */
 	u32 mnt_flags;		     /* [m writes; read without] MS_RDONLY, MS_NOSUID, ... as shown in /proc/mounts */
-	unsigned mnt_group;	     /* [the same] its group of peers (mount_sharing.c); 0: it is not shared */
+	unsigned mnt_group;	     /* [the same] its group of peers (mount/bind); 0: it is not shared */
 	unsigned mnt_master;	     /* [the same] the group whose slave it is; 0: none */
 	bool mnt_unbindable;	     /* [the same] */
 	char mnt_source[32];	     /* [I] first column of /proc/mounts */
@@ -295,7 +293,7 @@ struct file {
 	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
 	void *private_data;	/* the file's own */
 	struct epitem *f_ep;	/* [epoll_mutex] instances of epoll that watch it */
-	struct fown *f_fown;	/* [a: set once] who gets signals about it (kernel/fs/fasync.c); NULL: nobody ever */
+	struct fown *f_fown;	/* [a: set once] who gets signals about it (kernel/fs/fasync); NULL: nobody ever */
 };
 static inline struct path file_path(const struct file *f)
 {

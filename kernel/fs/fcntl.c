@@ -3,9 +3,7 @@
  * or the flags of the open file are handled here; all others go to the file's own ioctl.
  */
 #include "files.h"
-#include "ramfs/ramfs.h"
 
-#include <fs/fasync.h>
 #include <fs/file_part.h>
 #include <proc/syscall.h>
 #include <uapi/termios.h>
@@ -22,6 +20,17 @@ void file_set_flags(struct file *f, u32 mask, u32 value)
 		;
 }
 
+/* O_ASYNC on or off. -ENOTTY: the file sends no signals. */
+static int fcntl_set_async(unsigned fd, struct file *f, bool on)
+{
+	const struct file_part *part;
+
+	for_each_in_table(file_parts, part)
+		if (part->set_async)
+			return part->set_async(fd, f, on);
+	return -ENOTTY;
+}
+
 /*
  * F_SETFL. O_NOATIME is for the owner of the file, because it hides that the file is read. O_ASYNC stays as it is where
  * the file sends no signals, which is no error.
@@ -32,25 +41,25 @@ static long fcntl_setfl(unsigned fd, struct file *f, unsigned long arg)
 
 	if ((arg & O_NOATIME & ~f->f_flags) && !inode_owner_or_capable(f->f_inode))
 		return -EPERM;
-	if ((arg ^ f->f_flags) & O_ASYNC && f->f_op->sigio)
-		err = file_set_async(fd, f, arg & O_ASYNC);
-	if (!err)
-		file_set_flags(f, SETFL_MASK, arg);
-	return err;
+	if ((arg ^ f->f_flags) & O_ASYNC)
+		err = fcntl_set_async(fd, f, arg & O_ASYNC);
+	if (err && err != -ENOTTY)
+		return err;
+	file_set_flags(f, SETFL_MASK, arg);
+	return 0;
 }
 
-/* Commands of other rooms, then those of signals, which refuse what is no command at all. */
-static long fcntl_part(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+long fcntl_part(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	const struct file_part *part;
 
 	for_each_in_table(file_parts, part) {
-		long res = part->fcntl ? part->fcntl(fd, f, cmd, arg) : -ENOTTY;
+		long res = part->fcntl ? part->fcntl(fd, f, cmd, arg) : FCNTL_UNKNOWN;
 
-		if (res != -ENOTTY)
+		if (res != FCNTL_UNKNOWN)
 			return res;
 	}
-	return fcntl_owner(f, cmd, arg);
+	return -EINVAL;
 }
 
 /* Commands that concern the open file, which several descriptors may share. */
@@ -63,10 +72,6 @@ static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long 
 		return pipe_size(f);
 	case F_SETPIPE_SZ:
 		return pipe_set_size(f, arg);
-	case F_ADD_SEALS:
-		return ramfs_add_seals(f, arg);
-	case F_GET_SEALS:
-		return ramfs_get_seals(f);
 	default:
 		return fcntl_part(fd, f, cmd, arg);
 	}
@@ -136,7 +141,7 @@ static long ioctl_fioasync(unsigned fd, struct file *f, int __user *arg)
 
 	if (get_user(on, arg))
 		return -EFAULT;
-	return !on == !(f->f_flags & O_ASYNC) ? 0 : file_set_async(fd, f, on);
+	return !on == !(f->f_flags & O_ASYNC) ? 0 : fcntl_set_async(fd, f, on);
 }
 
 /* How many bytes lie between the position and the end of a regular file; other files answer for themselves. */

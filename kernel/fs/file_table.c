@@ -7,7 +7,6 @@
 #include "internal.h"
 
 #include <fs/anon_inode.h>
-#include <fs/fasync.h>
 #include <fs/file_part.h>
 #include <fs/fsnotify.h>
 #include <kernel/export.h>
@@ -83,12 +82,10 @@ static noinline void __fput(struct file *f)
 	struct path path = file_path(f);
 
 	fsnotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
-	if (unlikely(f->f_ep || has_locks(f)))
+	if (unlikely(f->f_ep || f->f_fown || has_locks(f)))
 		for_each_in_table(file_parts, part)
 			if (part->release)
 				part->release(f);
-	if (unlikely(f->f_fown))
-		fown_release(f);
 	if (f->f_op->release)
 		f->f_op->release(f->f_inode, f);
 	module_put(f->f_owner);

@@ -131,3 +131,9 @@ static inline void fdput_pos(struct fd f)
 		mutex_unlock(&f.file->f_pos_lock);
 	fdput(f);
 }
+
+/* How many bytes lie behind a position. What has pages and no size, as /dev/zero, does not end. */
+static inline loff_t bytes_behind(const struct file *f, loff_t pos)
+{
+	return (S_ISREG(f->f_inode->i_mode) ? i_size_read(f->f_inode) : S64_MAX) - pos;
+}

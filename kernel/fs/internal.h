@@ -209,7 +209,6 @@ long pipe_size(struct file *f); /* capacity in bytes, -EBADF: no pipe */
 long pipe_set_size(struct file *f, unsigned long size);
 void pipe_init(void);
 void anon_inode_init(void);
-void memfd_init(void);
 int rootfs_populate(struct dentry *root); /* /dev/console, for a root without an initramfs of its own */
 
 /* file_table.c: a file that is not open yet. ERR_PTR: -ENFILE (files_max are open, and not for root), -ENOMEM. */

@@ -6,7 +6,7 @@
 #include "socket.h"
 
 #include <asm/uaccess.h>
-#include <fs/fasync.h>
+#include <fs/file_part.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
 #include <kernel/init.h>
@@ -261,10 +261,10 @@ static long sock_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	switch (cmd) {
 	case FIOSETOWN:
 	case SIOCSPGRP:
-		return get_user(who, (const int __user *)arg) ? -EFAULT : f_setown(f, who);
+		return get_user(who, (const int __user *)arg) ? -EFAULT : fcntl_part(0, f, F_SETOWN, who);
 	case FIOGETOWN:
 	case SIOCGPGRP:
-		return put_user(f_getown(f), (int __user *)arg);
+		return put_user((int)fcntl_part(0, f, F_GETOWN, 0), (int __user *)arg);
 	}
 	return sk->ops->ioctl ? sk->ops->ioctl(sk, cmd, arg) : -ENOTTY;
 }

@@ -77,7 +77,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	child->thread.fpu_cpu = NR_CPUS;
 	child->thread.fault_address = 0;
 	if (child->thread_flags & _TIF_SINGLESTEP)
-		debug_ops()->user_step_end(child); /* it is the model's debugger that steps */
+		debug_ops()->user_step_end(child);     /* it is the model's debugger that steps */
 	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
 	ctx->fp = (u64)&regs->stackframe;
 	ctx->sp = (u64)regs;

@@ -149,7 +149,7 @@ static long locks_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long
 	case F_OFD_SETLKW:
 		return fcntl_setlk(fd, f, cmd, (const struct flock __user *)arg);
 	default:
-		return -ENOTTY;
+		return FCNTL_UNKNOWN;
 	}
 }
 

@@ -14,7 +14,7 @@
  *
  * A bind mount shows a part of a super block that is mounted elsewhere already: its mnt_root is any dentry of it,
  * also that of a file. Bound mounts and moved ones change the tree of mounts, in which mnt_at is the way up; a path
- * walk reads it under dcache_lock. What is mounted in one place is seen there only (mount_sharing.c).
+ * walk reads it under dcache_lock. What is mounted in one place is seen there only (bind/mount_sharing.c).
  *
  * The life of a mount: the tree holds one reference, and each path (cwd, open file, mount on it) another. umount takes
  * the tree's reference away; with MNT_DETACH it does so even while others are held, and the mount then lives on for its
@@ -202,6 +202,14 @@ static void hang_mount(struct mount *mnt, const struct path *at)
 	list_add_tail(&mnt->mnt_list, &all_mounts);
 }
 
+static void mount_joined(struct mount *mnt)
+{
+	const struct mount_part *part;
+
+	for_each_in_table(mount_parts, part)
+		part->joined(mnt);
+}
+
 /* [mount_mutex] Both. 0, and the references of `at` are the mount's; or -errno. */
 int attach_mount(struct mount *mnt, const struct path *at, bool twice)
 {
@@ -213,7 +221,7 @@ int attach_mount(struct mount *mnt, const struct path *at, bool twice)
 		hang_mount(mnt, at);
 	spin_unlock(&dcache_lock);
 	if (!err)
-		mount_join_parent(mnt);
+		mount_joined(mnt);
 	return err;
 }
 
@@ -231,22 +239,6 @@ void free_mount(struct mount *mnt)
 	mutex_unlock(&mount_mutex);
 	if (last)
 		destroy_super(sb);
-}
-
-/* Mounts are listed in mount order, so this is the one that was made first; not one that shows a part of it. */
-struct mount *mount_of(struct super_block *sb)
-{
-	struct mount *mnt, *found = NULL;
-
-	spin_lock(&dcache_lock);
-	list_for_each_entry(mnt, &all_mounts, mnt_list)
-		if (mnt->mnt_sb == sb && mnt->mnt_root == sb->s_root) {
-			atomic_inc(&mnt->mnt_count);
-			found = mnt;
-			break;
-		}
-	spin_unlock(&dcache_lock);
-	return found;
 }
 
 /*
@@ -332,9 +324,22 @@ static int do_remount(const struct path *at, unsigned flags, const char *options
  */
 static void detach_mount(struct mount *mnt)
 {
+	const struct mount_part *part;
+
 	unhang(mnt);
 	list_del_init(&mnt->mnt_list);
-	mount_leave_tree(mnt);
+	for_each_in_table(mount_parts, part)
+		part->left(mnt);
+}
+
+/* What mount(2) does besides mounting a file system. -EINVAL: there is no such room. */
+static int mount_by_part(const struct path *at, const char *source, unsigned long flags)
+{
+	const struct mount_part *part;
+
+	for_each_in_table(mount_parts, part)
+		return part->mount(at, source, flags);
+	return -EINVAL;
 }
 
 /* One try at a path that was walked to. Its references are taken over by the new mount, or dropped here. */
@@ -344,10 +349,8 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 
 	if (flags & MS_REMOUNT)
 		err = do_remount(at, flags, data);
-	else if (!(flags & MS_BIND) && mount_flags_are_type(flags))
-		err = mount_change_type(at, flags);
-	else if (flags & (MS_BIND | MS_MOVE)) {
-		err = flags & MS_BIND ? do_bind(at, source, flags & MS_REC) : do_move(at, source);
+	else if (flags & (MS_BIND | MS_MOVE | MNT_TYPES)) {
+		err = mount_by_part(at, source, flags);
 		if (!err)
 			return 0;
 	} else if (!type)
@@ -378,7 +381,7 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 		err = kern_path_at(AT_FDCWD, target, LOOKUP_FOLLOW, &at);
 		if (err)
 			return err;
-		if (flags & ~(MNT_HARMLESS | MS_REMOUNT | MS_BIND | MS_MOVE | MS_REC) && !mount_flags_are_type(flags)) {
+		if (flags & ~(MNT_HARMLESS | MS_REMOUNT | MS_BIND | MS_MOVE | MS_REC) && !(flags & MNT_TYPES)) {
 			path_put(&at);
 			return -EINVAL;
 		}
@@ -562,22 +565,6 @@ void vfs_init(void)
 	mutex_unlock(&mount_mutex);
 	pipe_init();
 	anon_inode_init();
-	memfd_init();
-}
-
-struct mount *nth_mount(unsigned n)
-{
-	struct mount *mnt, *found = NULL;
-
-	spin_lock(&dcache_lock);
-	list_for_each_entry(mnt, &all_mounts, mnt_list)
-		if (!n--) {
-			atomic_inc(&mnt->mnt_count);
-			found = mnt;
-			break;
-		}
-	spin_unlock(&dcache_lock);
-	return found;
 }
 
 /* /proc/filesystems, in Linux's format. */

@@ -1,6 +1,6 @@
 /*
- * What mount.c and mount_bind.c share: the tree of mounts. [m]: mount_mutex is held; [d]: dcache_lock, too. A path that
- * is passed keeps its references, unless it says otherwise.
+ * What the files of this room and bind/ share: the tree of mounts. [m]: mount_mutex is held; [d]: dcache_lock, too. A
+ * path that is passed keeps its references, unless it says otherwise.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ int may_attach(const struct mount *mnt, const struct path *at, bool twice);
 /* [m] Ask that, and put it there, at the end of the list. The references of `at` are the mount's when it returns 0. */
 int attach_mount(struct mount *mnt, const struct path *at, bool twice);
 /*
- * mount_bind.c. [m, d] Take a mount from its place, and put it to another one, whose references it takes over; not in
+ * mount_tree.c. [m, d] Take a mount from its place, and put it to another one, whose references it takes over; not in
  * the list.
  */
 void unhang(struct mount *mnt);
@@ -25,16 +25,19 @@ void hang_again(struct mount *mnt, const struct path *at);
 void forget_places(struct mount *gone); /* [m] of mounts that have left the tree, a chain by mnt_next_here */
 bool mount_is_below(const struct mount *mnt, const struct mount *top); /* [m] is it `top`, or inside of it? */
 
-/*
- * mount_sharing.c: propagation types. mount_change_type takes flags of mount(2) for which mount_flags_are_type() holds;
- * 0, -EINVAL. Thread context; takes mount_mutex.
- */
-int mount_change_type(const struct path *at, unsigned long flags);
-bool mount_flags_are_type(unsigned long flags);
-void mount_copy_type(struct mount *copy, const struct mount *of); /* [m] of a copy that is bound elsewhere */
-void mount_join_parent(struct mount *mnt); /* [m] it is in the tree: a group, if its parent has one */
-void mount_leave_tree(struct mount *mnt);  /* [m] it is not in the list any more */
+#define MNT_TYPES (MS_SHARED | MS_SLAVE | MS_PRIVATE | MS_UNBINDABLE) /* propagation types */
 
-/* mount_bind.c: MS_BIND (recursive: and MS_REC) and MS_MOVE. The references of `at` go to the mount when it is 0. */
-int do_bind(const struct path *at, const char *source, bool recursive);
-int do_move(const struct path *at, const char *source);
+/* The room for bind mounts, moved mounts and propagation types, kernel/fs/mount/bind. Thread context. */
+struct mount_part {
+	/*
+	 * mount(2) with MS_BIND, MS_MOVE or one of MNT_TYPES. The references of `at` are the part's when it returns 0;
+	 * -EAGAIN: the caller must walk again.
+	 */
+	int (*mount)(const struct path *at, const char *source, unsigned long flags);
+	void (*joined)(struct mount *mnt); /* [m] it has come into the tree */
+	void (*left)(struct mount *mnt);   /* [m, d] it is not in the list any more */
+	/* What mountinfo says of it, each word after a blank. */
+	void (*show)(struct seq_file *m, const struct mount *mnt);
+};
+#define REGISTER_MOUNT_PART(part) REGISTER_IN(mount_parts, part)
+DECLARE_TABLE(mount_parts, const struct mount_part);

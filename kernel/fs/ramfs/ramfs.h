@@ -39,20 +39,14 @@ int ramfs_fill_super(struct super_block *sb, const char *options);
 struct inode *ramfs_file_inode(struct super_block *sb, mode_t mode);
 
 /*
- * ramfs_seals.c. The seals of a file that this room keeps, F_SEAL_*; a file that is not one of memfd_create has
- * F_SEAL_SEAL. ramfs_seals: NULL for a file of another kind. The others: -EINVAL for such a one, -EPERM, -EBUSY.
+ * ramfs_file.c. The seals of a regular file of ramfs, F_SEAL_* (memfd/ramfs_seals.c); a file that is not one of
+ * memfd_create has F_SEAL_SEAL. NULL: the file is of another kind.
  */
 u32 *ramfs_seals(const struct inode *inode);
-int ramfs_add_seals(struct file *f, u32 seals);
-int ramfs_get_seals(struct file *f);
-
-/* ramfs_file.c */
 extern const struct inode_operations ramfs_file_iops;
 void ramfs_drop_range(struct inode *inode, unsigned long from, unsigned long to); /* [i_lock] pages from..to - 1 */
 struct page *ramfs_find_page(struct inode *inode, unsigned long index);		  /* with a reference; NULL: a hole */
 struct page *ramfs_new_page(struct inode *inode, unsigned long index);		  /* the same for a hole; ERR_PTR */
-/* ramfs_fallocate.c: file_operations.fallocate. */
-int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len);
 #define RAMFS_MAX_SIZE (1LL << 42) /* bytes: 30 bits of index, so the tree has at most 4 levels */
 
 /* The contents of a regular file, i_private. Locks: l its lock; i i_lock of the inode writes, read without. */

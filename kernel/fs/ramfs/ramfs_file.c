@@ -55,6 +55,11 @@ int ramfs_init_file(struct inode *inode)
 	return 0;
 }
 
+u32 *ramfs_seals(const struct inode *inode)
+{
+	return inode->i_op == &ramfs_file_iops ? &((struct ramfs_pages *)inode->i_private)->seals : NULL;
+}
+
 /* Does the tree have the height for this index? */
 static bool fits(const struct ramfs_pages *t, unsigned long index)
 {
@@ -521,6 +526,5 @@ static const struct file_operations ramfs_file_fops = {
 	.get_page = ramfs_get_page,
 	.find_pages = ramfs_find_pages,
 	.mmap = ramfs_mmap,
-	.fallocate = ramfs_fallocate,
 };
 const struct inode_operations ramfs_file_iops = {.setattr = ramfs_setattr};

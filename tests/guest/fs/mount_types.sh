@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: propagation types of mounts: kept, shown in mountinfo, inherited by bind mounts, refused as on Linux
 # requires: smp=1
-# requires: rooms="procfs"
+# requires: rooms="bind procfs"
 . /run/prelude
 # The optional fields of the mount at a place: what stands between the options of the mount and the dash.
 type_of() {

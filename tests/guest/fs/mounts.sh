@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a file system that is in use stays mounted, with all that is mounted inside it; a tmpfs holds what size= says, the root half of memory
 # requires: smp=1 mem=96M timeout=120 progs="sizetest traceowner"
-# requires: rooms="procfs"
+# requires: rooms="bind procfs statfs"
 . /run/prelude
 D=/tmp/debug
 same 'nothing is mounted there' 'umount: /mnt: not mounted' "$(umount /mnt 2>&1)"

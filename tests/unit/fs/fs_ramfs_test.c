@@ -11,7 +11,6 @@
 
 unsigned long clear_user(void *to, unsigned long n);
 #include "../../../kernel/fs/ramfs/ramfs_file.c"
-#include "../../../kernel/fs/ramfs/ramfs_seals.c"
 #include "not_called.h"
 
 /* ---- What it stands on */
@@ -47,7 +46,6 @@ void file_remove_privs(struct inode *inode)
 {
 }
 NOT_CALLED(void file_accessed(const struct file *f), )
-NOT_CALLED(int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len), 0)
 NOT_CALLED(loff_t default_llseek(struct file *f, loff_t off, int whence), 0)
 NOT_CALLED(unsigned long clear_user(void *to, unsigned long n), 0)
 

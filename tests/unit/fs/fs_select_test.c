@@ -19,7 +19,8 @@
 #include "../../../kernel/lib/vsprintf_pointer.c"
 #include "../../../kernel/lib/bitmap.c"
 #include "../../../kernel/lib/bitmap_text.c"
-#include "../../../kernel/fs/select.c"
+#include "../../../kernel/fs/poll.c"
+#include "../../../kernel/fs/select/select.c"
 
 static int allocated;
 void *kvmalloc(size_t n, gfp_t gfp)

@@ -8,11 +8,9 @@
  * The types are kept and shown, because programs look for them: uftrace relies on the field "shared:N". Events of
  * mounts are not propagated: what is mounted below one peer does not appear below the others.
  */
-#include "mount.h"
+#include "bind.h"
 
 #include <fs/seq_file.h>
-
-#define TYPES (MS_SHARED | MS_SLAVE | MS_PRIVATE | MS_UNBINDABLE)
 
 /* [mount_mutex] Does any mount of the tree belong to the group? */
 static bool group_is_used(unsigned group)
@@ -74,7 +72,7 @@ int mount_change_type(const struct path *at, unsigned long flags)
 	unsigned long type = flags & ~(unsigned long)(MS_REC | MS_SILENT);
 	struct mount *mnt;
 
-	if (type & ~(unsigned long)TYPES || type & (type - 1) || at->dentry != at->mnt->mnt_root)
+	if (type & ~(unsigned long)MNT_TYPES || type & (type - 1) || at->dentry != at->mnt->mnt_root)
 		return -EINVAL;
 	mutex_lock(&mount_mutex);
 	if (list_empty(&at->mnt->mnt_list)) {
@@ -86,11 +84,6 @@ int mount_change_type(const struct path *at, unsigned long flags)
 			set_type(mnt, type);
 	mutex_unlock(&mount_mutex);
 	return 0;
-}
-
-bool mount_flags_are_type(unsigned long flags)
-{
-	return flags & TYPES;
 }
 
 void mount_copy_type(struct mount *copy, const struct mount *of)
@@ -111,7 +104,7 @@ void mount_leave_tree(struct mount *mnt)
 	mnt->mnt_master = 0;
 }
 
-void mount_show_type(struct seq_file *m, const struct mount *mnt)
+void mount_show_sharing(struct seq_file *m, const struct mount *mnt)
 {
 	unsigned group = READ_ONCE(mnt->mnt_group), master = READ_ONCE(mnt->mnt_master);
 

@@ -2,11 +2,12 @@
  * memfd_create(2): a file of ramfs that has no name in any tree. Its pages are those of a file system of its own, which
  * is never mounted, and go with the last descriptor and mapping. Its seals are those of ramfs_seals.c.
  */
-#include "../internal.h"
-#include "ramfs.h"
+#include "../../internal.h"
+#include "../ramfs.h"
 
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
+#include <kernel/init.h>
 #include <kernel/panic.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -97,8 +98,8 @@ SYSCALL_DEFINE2(memfd_create, const char __user *, uname, unsigned int, flags)
 	return fd;
 }
 
-/* With the limits of a tmpfs, half of memory. Boot. */
-void memfd_init(void)
+/* With the limits of a tmpfs, half of memory. */
+static int memfd_init(void)
 {
 	static const struct file_system_type type = {.name = "tmpfs", .single = true};
 
@@ -106,4 +107,6 @@ void memfd_init(void)
 	memfd_sb.s_dev = MKDEV(0, 253);
 	if (ramfs_fill_super(&memfd_sb, ""))
 		panic("no memory for memfd");
+	return 0;
 }
+fs_initcall(memfd_init);

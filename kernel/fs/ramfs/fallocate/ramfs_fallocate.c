@@ -3,8 +3,8 @@
  * it, or take the memory of a range away (PUNCH_HOLE). The system call checks what all files have in common; ramfs does
  * the rest, and other file systems have no such operation.
  */
-#include "../files.h"
-#include "ramfs.h"
+#include "../../files.h"
+#include "../ramfs.h"
 
 #include <fs/fsnotify.h>
 #include <fs/libfs.h>
@@ -91,7 +91,7 @@ static int allocate(struct inode *inode, int mode, loff_t off, loff_t end)
 }
 
 /* A change of what is in the file, as a write is: it takes set-id bits away and changes the times. */
-int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
+static int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
 {
 	struct inode *inode = f->f_inode;
 	int err;
@@ -129,7 +129,7 @@ static int vfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
 		return type == S_IFDIR ? -EISDIR : -ENODEV;
 	if (off > LONG_MAX - len)
 		return -EFBIG;
-	err = f->f_op->fallocate ? f->f_op->fallocate(f, mode, off, len) : -EOPNOTSUPP;
+	err = ramfs_seals(f->f_inode) ? ramfs_fallocate(f, mode, off, len) : -EOPNOTSUPP;
 	if (!err)
 		fsnotify_file(f, IN_MODIFY);
 	return err;

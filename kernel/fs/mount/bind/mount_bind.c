@@ -2,62 +2,10 @@
  * The places of mounts: bind mounts show again what is mounted already, mounts move, and pivot_root(2) exchanges two.
  * mount.c tells of the life of a mount; <fs/vfs.h> of mnt_root, what it shows, and of mnt_at, where.
  */
-#include "mount.h"
+#include "bind.h"
 
 #include <proc/capability.h>
 #include <proc/syscall.h>
-
-/* [mount_mutex, dcache_lock] Take a mount from its place, but not from its list; hang_again() puts it elsewhere. */
-void unhang(struct mount *mnt)
-{
-	struct mount **link = &mnt->mnt_at.dentry->d_mounted;
-
-	while (*link != mnt)
-		link = &(*link)->mnt_next_here;
-	*link = mnt->mnt_next_here;
-}
-
-void hang_again(struct mount *mnt, const struct path *at)
-{
-	mnt->mnt_at = *at;
-	mnt->mnt_next_here = at->dentry->d_mounted;
-	at->dentry->d_mounted = mnt;
-}
-
-/*
- * [mount_mutex] Mounts that have left the tree lead no longer up to the places where they were. If they did, a user of
- * one would still see the one around it, and keep its file system. No reference that goes here is the last one of a
- * mount: those around are in the tree still, or in this list.
- */
-void forget_places(struct mount *gone)
-{
-	for (; gone; gone = gone->mnt_next_here) {
-		struct path place = gone->mnt_at;
-
-		spin_lock(&dcache_lock);
-		gone->mnt_at = (struct path){NULL, NULL};
-		spin_unlock(&dcache_lock);
-		path_put(&place);
-	}
-}
-
-unsigned mount_parent_id(const struct mount *mnt)
-{
-	unsigned id;
-
-	spin_lock(&dcache_lock);
-	id = mnt->mnt_at.mnt ? mnt->mnt_at.mnt->mnt_id : mnt->mnt_id;
-	spin_unlock(&dcache_lock);
-	return id;
-}
-
-/* [mount_mutex] Is it `top`, or inside of it at any depth? */
-bool mount_is_below(const struct mount *mnt, const struct mount *top)
-{
-	while (mnt && mnt != top)
-		mnt = mnt->mnt_at.mnt;
-	return mnt;
-}
 
 /* A walk to the first argument of a bind mount or a move, which is a path. 0 or -errno. */
 static int walk_to_source(const char *source, struct path *from)
@@ -175,7 +123,7 @@ static int bind_locked(const struct path *from, const struct path *at, bool recu
 }
 
 /* MS_BIND: `source` is seen at `at`, too. A file can be bound to a file. 0 or -errno. */
-int do_bind(const struct path *at, const char *source, bool recursive)
+static int do_bind(const struct path *at, const char *source, bool recursive)
 {
 	struct mount *failed = NULL, *next;
 	struct path from;
@@ -231,7 +179,7 @@ static int rehang(struct mount *mnt, const struct path *at, struct path *old)
 }
 
 /* MS_MOVE: the mount at `source` moves to `at`, with all that is mounted in it. 0 or -errno. */
-int do_move(const struct path *at, const char *source)
+static int do_move(const struct path *at, const char *source)
 {
 	struct path from, old = {NULL, NULL};
 	int err = walk_to_source(source, &from);
@@ -256,6 +204,25 @@ int do_move(const struct path *at, const char *source)
 	path_put(&from);
 	return err;
 }
+
+/* mount_part.mount. MS_REC goes with a bind mount and with a propagation type; else it has no effect. */
+static int bind_mount(const struct path *at, const char *source, unsigned long flags)
+{
+	int err;
+
+	if (flags & MS_BIND)
+		return do_bind(at, source, flags & MS_REC);
+	if (!(flags & MNT_TYPES))
+		return do_move(at, source);
+	err = mount_change_type(at, flags);
+	if (!err)
+		path_put(at);
+	return err;
+}
+
+static const struct mount_part bind_part = {
+	.mount = bind_mount, .joined = mount_join_parent, .left = mount_leave_tree, .show = mount_show_sharing};
+REGISTER_MOUNT_PART(bind_part);
 
 /*
  * [mount_mutex] The mount `new` takes the place of `old`, and that hangs at `put_old`, whose references it takes

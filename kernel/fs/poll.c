@@ -1,5 +1,5 @@
 /*
- * poll(2), select(2) and their newer forms: waiting for several files at once.
+ * poll(2) and ppoll(2): waiting for several files at once; and what select(2) has in common with them.
  *
  * Each round asks all files (their poll function) what is ready. In the first round each file also puts the caller on
  * its wait queues (poll_wait); later rounds only ask. When nothing is ready the task sleeps until a queue wakes it or
@@ -14,9 +14,11 @@
  * the files, and looks at it after it has set its state: a wake-up after the asking either finds the task asleep or
  * leaves the flag set.
  *
- * poll and select differ only in the form of their sets, so each has a scan function, and poll_loop() does the rest.
+ * poll and select (kernel/fs/select) differ only in the form of their sets, so each has a scan function, and
+ * poll_files() does the rest.
  */
 #include "files.h"
+#include "poll_call.h"
 
 #include <fs/poll.h>
 #include <kernel/export.h>
@@ -32,10 +34,7 @@
 #include <time/posix.h>
 #include <uapi/time.h>
 
-typedef unsigned long fd_set; /* the first of its words */
-
 #define PAGE_ENTRIES ((PAGE_SIZE - sizeof(struct poll_table_page)) / sizeof(struct poll_table_entry))
-#define NO_TIMEOUT   KTIME_MAX /* a deadline that never comes */
 
 /*
  * Called with the queue's lock held. The flag is set before the wake-up, since the sleeper looks at it after it has set
@@ -187,7 +186,7 @@ static void poll_end(struct poll_table *pt)
 }
 
 /* A file without a poll function never makes a reader or a writer wait, so it is always ready. */
-static noinline unsigned vfs_poll(struct file *f, struct poll_table *pt)
+noinline unsigned vfs_poll(struct file *f, struct poll_table *pt)
 {
 	return f->f_op->poll ? f->f_op->poll(f, pt) : DEFAULT_POLLMASK;
 }
@@ -240,6 +239,17 @@ static int poll_loop(struct poll_table *pt, ktime_t deadline, int (*scan)(void *
 	}
 }
 
+int poll_files(ktime_t deadline, int (*scan)(void *what, struct poll_table *pt), void *what)
+{
+	struct poll_table pt;
+	int res;
+
+	poll_init(&pt);
+	res = poll_loop(&pt, deadline, scan, what);
+	poll_end(&pt);
+	return res;
+}
+
 /* The set of poll(2). */
 struct poll_set {
 	struct pollfd *fds;
@@ -284,7 +294,6 @@ static int poll_scan(void *what, struct poll_table *pt)
 static long do_sys_poll(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 {
 	struct poll_set set = {.n = n};
-	struct poll_table pt;
 	long res;
 
 	if (n > rlimit(RLIMIT_NOFILE))
@@ -295,9 +304,7 @@ static long do_sys_poll(struct pollfd __user *ufds, unsigned n, ktime_t deadline
 	res = -EFAULT;
 	if (copy_from_user(set.fds, ufds, n * sizeof(*set.fds)))
 		goto free;
-	poll_init(&pt);
-	res = poll_loop(&pt, deadline, poll_scan, &set);
-	poll_end(&pt);
+	res = poll_files(deadline, poll_scan, &set);
 	for (unsigned i = 0; i < n && res >= 0; i++)
 		if (put_user(set.fds[i].revents, &ufds[i].revents))
 			res = -EFAULT;
@@ -307,7 +314,7 @@ free:
 }
 
 /* The moment that lies so far ahead. 0 or -EINVAL. */
-static int deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
+int poll_deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
 {
 	if (sec < 0 || nsec < 0 || nsec >= NSEC_PER_SEC)
 		return -EINVAL;
@@ -316,7 +323,7 @@ static int deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
 }
 
 /* A user's relative timeout (NULL: wait for ever) as a deadline. 0 or -errno. */
-static int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
+int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
 {
 	struct timespec ts;
 
@@ -325,17 +332,17 @@ static int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
 		return 0;
 	if (copy_from_user(&ts, uts, sizeof(ts)))
 		return -EFAULT;
-	return deadline_in(ts.tv_sec, ts.tv_nsec, deadline);
+	return poll_deadline_in(ts.tv_sec, ts.tv_nsec, deadline);
 }
 
 /* Nanoseconds until the deadline, not below 0. */
-static s64 time_left(ktime_t deadline)
+s64 poll_time_left(ktime_t deadline)
 {
 	return max_t(s64, deadline - ktime_get(), 0);
 }
 
 /* The caller's time-out still says the whole time, so a call that a signal has ended is not begun again. */
-static long sticky_result(long res)
+long poll_sticky_result(long res)
 {
 	return res == -ERESTARTNOHAND ? -EINTR : res;
 }
@@ -346,7 +353,7 @@ static long sticky_result(long res)
  * the caller, but with STICKY_TIMEOUTS of personality(2), where the call then cannot go on by itself. A bad address is
  * no error, as on Linux. Returns what the call returns.
  */
-static long poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
+long poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 {
 	struct timespec ts;
 	s64 left;
@@ -355,8 +362,8 @@ static long poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 	if (!uts || deadline == NO_TIMEOUT)
 		return res;
 	if (unlikely(current->personality & STICKY_TIMEOUTS))
-		return sticky_result(res);
-	left = time_left(deadline);
+		return poll_sticky_result(res);
+	left = poll_time_left(deadline);
 	ts = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
 	if (copy_to_user(uts, &ts, sizeof(ts)))
 		return res;
@@ -364,7 +371,7 @@ static long poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 }
 
 /* The signal mask for the time of the call. 0 or -errno. */
-static int poll_sigmask(const sigset_t __user *umask, size_t size)
+int poll_sigmask(const sigset_t __user *umask, size_t size)
 {
 	sigset_t set;
 
@@ -422,168 +429,4 @@ static long poll_restart(struct task_struct *t)
 SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned int, nfds, int, timeout_msecs)
 {
 	return poll_until(ufds, nfds, timeout_msecs < 0 ? NO_TIMEOUT : ktime_get() + timeout_msecs * NSEC_PER_MSEC);
-}
-
-/* The three sets of select(2), as asked for and as answered: read, write, exception. */
-struct select_set {
-	unsigned n;
-	unsigned long in[3][__FD_SETSIZE / 64], out[3][__FD_SETSIZE / 64];
-	bool bad;
-};
-
-#define SELECT_IN  (POLLRDNORM | POLLRDBAND | POLLIN | POLLHUP | POLLERR)
-#define SELECT_OUT (POLLWRBAND | POLLWRNORM | POLLOUT | POLLERR)
-#define SELECT_EX  POLLPRI
-
-/*
- * Ask one file, and set its bit in each answer that applies. Returns how many; a descriptor that is not open makes the
- * whole call fail.
- */
-static int select_one(struct select_set *s, unsigned fd, struct poll_table *pt)
-{
-	static const unsigned wanted[3] = {SELECT_IN, SELECT_OUT, SELECT_EX};
-	struct fd f = fdget(fd);
-	unsigned mask;
-	int count = 0;
-
-	if (!f.file) {
-		s->bad = true;
-		return 0;
-	}
-	mask = vfs_poll(f.file, pt);
-	fdput(f);
-	for (unsigned k = 0; k < 3; k++)
-		if (test_bit(fd, s->in[k]) && (mask & wanted[k])) {
-			s->out[k][fd / 64] |= BIT(fd % 64);
-			count++;
-		}
-	return count;
-}
-
-/* Ask all files that are in any of the three sets. */
-static int select_scan(void *what, struct poll_table *pt)
-{
-	struct select_set *s = what;
-	int count = 0;
-
-	for (unsigned w = 0; w < DIV_ROUND_UP(s->n, 64); w++)
-		for (unsigned long bits = s->in[0][w] | s->in[1][w] | s->in[2][w]; bits; bits &= bits - 1) {
-			count += select_one(s, w * 64 + __builtin_ctzl(bits), pt);
-			if (s->bad)
-				return -EBADF;
-			if (count)
-				pt->queueing = false;
-		}
-	return count;
-}
-
-/*
- * The three sets of select(2), each of n bits; a set that is NULL is empty. Bits behind n mean nothing, and are
- * cleared. 0 or -EFAULT.
- */
-static int copy_sets_in(struct select_set *s, unsigned long __user *const usets[3])
-{
-	unsigned bytes = DIV_ROUND_UP(s->n, 64) * sizeof(long);
-
-	for (unsigned k = 0; k < 3; k++) {
-		if (usets[k] && copy_from_user(s->in[k], usets[k], bytes))
-			return -EFAULT;
-		if (s->n % 64)
-			s->in[k][s->n / 64] &= BIT(s->n % 64) - 1;
-	}
-	return 0;
-}
-
-/* Each set that the caller gave is overwritten by its answer. */
-static int copy_sets_out(const struct select_set *s, unsigned long __user *const usets[3])
-{
-	unsigned bytes = DIV_ROUND_UP(s->n, 64) * sizeof(long);
-
-	for (unsigned k = 0; k < 3; k++)
-		if (usets[k] && copy_to_user(usets[k], s->out[k], bytes))
-			return -EFAULT;
-	return 0;
-}
-
-/* The sets are answered only when the call succeeds. Descriptors behind __FD_SETSIZE are ignored. */
-static long do_select(int n, unsigned long __user *const usets[3], ktime_t deadline)
-{
-	struct select_set *s;
-	struct poll_table pt;
-	long res;
-
-	if (n < 0)
-		return -EINVAL;
-	s = kzalloc(sizeof(*s), GFP_KERNEL);
-	if (!s)
-		return -ENOMEM;
-	s->n = min(n, __FD_SETSIZE);
-	res = copy_sets_in(s, usets);
-	if (!res) {
-		poll_init(&pt);
-		res = poll_loop(&pt, deadline, select_scan, s);
-		poll_end(&pt);
-	}
-	if (res >= 0 && copy_sets_out(s, usets))
-		res = -EFAULT;
-	kfree(s);
-	return res;
-}
-
-/* pselect6(2)'s sixth argument points to the mask and its size. */
-struct sigset_argpack {
-	const sigset_t __user *mask;
-	size_t size;
-};
-
-/* Everything that can be wrong with the arguments is looked at before the signal mask changes. */
-SYSCALL_DEFINE6(pselect6, int, n, fd_set __user *, inp, fd_set __user *, outp, fd_set __user *, exp,
-		struct timespec __user *, tsp, void __user *, sig)
-{
-	unsigned long __user *const sets[3] = {inp, outp, exp};
-	struct sigset_argpack pack = {NULL, 0};
-	ktime_t deadline;
-	long res = poll_deadline(tsp, &deadline);
-
-	if (!res && sig && copy_from_user(&pack, sig, sizeof(pack)))
-		res = -EFAULT;
-	if (!res)
-		res = poll_sigmask(pack.mask, pack.size);
-	if (res)
-		return res;
-	res = do_select(n, sets, deadline);
-	return poll_finish(tsp, deadline, res);
-}
-
-/*
- * The same with microseconds, of which there may be more than a second's. The seconds are added with a limit, so a huge
- * timeout means for ever and not a moment in the past.
- */
-SYSCALL_DEFINE5(select, int, n, fd_set __user *, inp, fd_set __user *, outp, fd_set __user *, exp,
-		struct timeval __user *, tvp)
-{
-	const s64 second = NSEC_PER_SEC / NSEC_PER_USEC;
-	unsigned long __user *const sets[3] = {inp, outp, exp};
-	ktime_t deadline = NO_TIMEOUT;
-	struct timeval tv;
-	long res = 0;
-
-	if (tvp && copy_from_user(&tv, tvp, sizeof(tv)))
-		return -EFAULT;
-	if (tvp && (tv.tv_sec < 0 || tv.tv_usec < 0))
-		return -EINVAL;
-	if (tvp)
-		res = deadline_in(ktime_add_safe(tv.tv_sec, tv.tv_usec / second), /* a sum of seconds, not of ns */
-				  tv.tv_usec % second * NSEC_PER_USEC, &deadline);
-	if (res)
-		return res;
-	res = do_select(n, sets, deadline);
-	if (deadline != NO_TIMEOUT && unlikely(current->personality & STICKY_TIMEOUTS))
-		return sticky_result(res);
-	if (deadline != NO_TIMEOUT) {
-		tv = ns_to_timeval(time_left(deadline));
-		if (copy_to_user(tvp, &tv, sizeof(tv)))
-			return res; /* a bad address is no error here, see poll_finish() */
-	}
-	return res;
 }

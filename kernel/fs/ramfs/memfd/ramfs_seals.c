@@ -8,15 +8,12 @@
  * i_lock: there the count of shared mappings decides, i_shared_writers. F_SEAL_WRITE closes it only while it is 0, and
  * a mapping that comes later finds it closed.
  */
-#include "../internal.h"
-#include "ramfs.h"
+#include "../../internal.h"
+#include "../ramfs.h"
 
-u32 *ramfs_seals(const struct inode *inode)
-{
-	return inode->i_op == &ramfs_file_iops ? &((struct ramfs_pages *)inode->i_private)->seals : NULL;
-}
+#include <fs/file_part.h>
 
-int ramfs_get_seals(struct file *f)
+static int ramfs_get_seals(struct file *f)
 {
 	const u32 *seals = ramfs_seals(f->f_inode);
 
@@ -36,7 +33,7 @@ static int add_seals(struct inode *inode, u32 *old, u32 seals)
 	return 0;
 }
 
-int ramfs_add_seals(struct file *f, u32 seals)
+static int ramfs_add_seals(struct file *f, u32 seals)
 {
 	u32 *old = ramfs_seals(f->f_inode);
 	int err;
@@ -50,3 +47,14 @@ int ramfs_add_seals(struct file *f, u32 seals)
 	mutex_unlock(&f->f_inode->i_lock);
 	return err;
 }
+
+/* file_part.fcntl */
+static long seals_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+{
+	if (cmd == F_ADD_SEALS)
+		return ramfs_add_seals(f, arg);
+	return cmd == F_GET_SEALS ? ramfs_get_seals(f) : FCNTL_UNKNOWN;
+}
+
+static const struct file_part seals_part = {.fcntl = seals_fcntl};
+REGISTER_FILE_PART(seals_part);

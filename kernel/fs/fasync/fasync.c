@@ -17,9 +17,9 @@
  * Locks: m fasync_mutex, for O_ASYNC and the entries; l the owner's lock, with interrupts off, inside those of wait
  * queues; no signal is sent with it held.
  */
-#include "files.h"
+#include "../files.h"
 
-#include <fs/fasync.h>
+#include <fs/file_part.h>
 #include <fs/poll.h>
 #include <irq/workqueue.h>
 #include <lib/string.h>
@@ -238,8 +238,10 @@ static int start_async(unsigned fd, struct file *f)
 	return -ENOMEM;
 }
 
-/* As on Linux, the descriptor is that by which O_ASYNC came; to set it once more changes nothing. */
-int file_set_async(unsigned fd, struct file *f, bool on)
+/*
+ * file_part.set_async. As on Linux, the descriptor is that by which O_ASYNC came; to set it once more changes nothing.
+ */
+static int fasync_set(unsigned fd, struct file *f, bool on)
 {
 	int err = 0;
 
@@ -256,9 +258,11 @@ int file_set_async(unsigned fd, struct file *f, bool on)
 	return err;
 }
 
-/* Nobody else knows the file. The entries go first: only they queue the work. */
-void fown_release(struct file *f)
+/* file_part.release. No other task knows the file. The entries go first: only they queue the work. */
+static void fasync_release(struct file *f)
 {
+	if (!f->f_fown)
+		return;
 	mutex_lock(&fasync_mutex);
 	fasync_unhook(f->f_fown);
 	mutex_unlock(&fasync_mutex);
@@ -327,14 +331,15 @@ static struct f_owner_ex fasync_owner(const struct file *f)
 	return who;
 }
 
-int f_setown(struct file *f, int who)
+/* A process, or with a minus its group; 0: nobody. 0, -EINVAL, -ESRCH, -ENOMEM. */
+static int f_setown(struct file *f, int who)
 {
 	if (who == -INT_MAX - 1)
 		return -EINVAL;
 	return set_owner(f, who < 0 ? (struct f_owner_ex){F_OWNER_PGRP, -who} : (struct f_owner_ex){F_OWNER_PID, who});
 }
 
-int f_getown(const struct file *f)
+static int f_getown(const struct file *f)
 {
 	struct f_owner_ex who = fasync_owner(f);
 
@@ -356,8 +361,11 @@ static int set_signal(struct file *f, unsigned long signum)
 	return 0;
 }
 
-/* A command that changes something makes the struct fown; one that asks finds nobody where there is none. */
-long fcntl_owner(struct file *f, unsigned cmd, unsigned long arg)
+/*
+ * file_part.fcntl. A command that changes something makes the struct fown; one that asks finds no owner where there is
+ * none.
+ */
+static long fasync_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct f_owner_ex who;
 
@@ -380,6 +388,9 @@ long fcntl_owner(struct file *f, unsigned cmd, unsigned long arg)
 	case F_GETSIG:
 		return f->f_fown ? READ_ONCE(f->f_fown->signum) : 0;
 	default:
-		return -EINVAL;
+		return FCNTL_UNKNOWN;
 	}
 }
+
+static const struct file_part fasync_part = {.release = fasync_release, .fcntl = fasync_fcntl, .set_async = fasync_set};
+REGISTER_FILE_PART(fasync_part);
