@@ -27,7 +27,6 @@
 #include <proc/debugger.h>
 #include <proc/fork.h>
 #include <proc/oops_exit.h>
-#include <proc/posix_timer.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -154,7 +153,7 @@ static void exit_process(long code)
 	if (current->signal->unkillable)
 		panic("Attempted to kill init! exitcode=0x%08lx", code);
 	hrtimer_cancel(&current->signal->real_timer);
-	exit_posix_timers();
+	task_parts_release_process();
 	if (current->signal->session == current->tgid)
 		disassociate_ctty(true);
 }

@@ -474,11 +474,6 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	/* Two tasks in one memory must not run handlers on one stack. */
 	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)
 		p->sas_ss_sp = p->sas_ss_size = 0;
-	/* A thread registers a structure of its own; a fork's child has a copy of the parent's, at the same place. */
-	if (args->flags & CLONE_VM)
-		p->rseq = NULL;
-	else if (p->rseq)
-		set_tsk_thread_flag(p, TIF_NOTIFY_RESUME);
 	if (args->flags & CLONE_CHILD_CLEARTID)
 		p->clear_child_tid = (u32 *)args->child_tid;
 	return p;

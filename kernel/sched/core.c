@@ -219,7 +219,7 @@ static void noinline __schedule(bool preempt)
 		rq->nr_switches++;
 		++*switch_count;
 		WRITE_ONCE(rq->curr, next);
-		if (prev->rseq) /* rseq_resume() is due before it runs in user mode again */
+		if (prev->rseq) /* task_part.resume is due before it runs in user mode again */
 			set_tsk_thread_flag(prev, TIF_NOTIFY_RESUME);
 		if (tracepoint_key_on(&sched_stat_key))
 			sched_stat_switch(rq, prev, next, prev_state);

@@ -1,4 +1,4 @@
-/* Tracepoints of restartable sequences (kernel/proc/rseq.c). Fields and texts are Linux's. */
+/* Tracepoints of restartable sequences (kernel/proc/rseq/rseq.c). Fields and texts are Linux's. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rseq
 

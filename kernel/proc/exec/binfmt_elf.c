@@ -19,7 +19,7 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <proc/fork.h>
-#include <proc/rseq.h>
+#include <proc/task_part.h>
 #include <proc/vdso.h>
 #include <sched/current.h>
 #include <uapi/fcntl.h>
@@ -196,13 +196,11 @@ static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image
 		{AT_EGID, current->egid},
 		{AT_SECURE, bprm->secure},
 		{AT_HWCAP2, ELF_HWCAP2},
-		{AT_RSEQ_FEATURE_SIZE, RSEQ_FEATURE_SIZE},
-		{AT_RSEQ_ALIGN, RSEQ_ALIGN},
 	};
 
 	static_assert(sizeof(values) / sizeof(u64) <= AUXV_MAX);
 	memcpy(auxv, values, sizeof(values));
-	return sizeof(values) / sizeof(u64);
+	return task_parts_auxv(auxv, sizeof(values) / sizeof(u64), AUXV_MAX);
 }
 
 /*

@@ -18,9 +18,9 @@
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/personality.h>
-#include <proc/posix_timer.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
@@ -243,8 +243,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	t->personality &= ~(bprm->secure ? PER_CLEAR_ON_SETID : READ_IMPLIES_EXEC);
 	if (bprm->secure)
 		t->pdeath_signal = 0;
-	t->rseq = NULL;
-	exit_posix_timers();
+	task_parts_release_process();
 	t->flags &= ~(PF_KTHREAD | PF_FORKNOEXEC);
 	t->sas_ss_sp = t->sas_ss_size = 0;
 	t->sas_ss_flags = SS_DISABLE;

@@ -23,9 +23,9 @@
 #include <lib/string.h>
 #include <proc/debugger.h>
 #include <proc/fork.h>
-#include <proc/rseq.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
@@ -359,8 +359,9 @@ static void do_signal(struct pt_regs *regs)
 		bool stepping = current->thread_flags & _TIF_SINGLESTEP;
 
 		finish_syscall(regs, true, ksig.ka.sa_flags);
-		rseq_resume(regs); /* the frame must not lead back into a sequence that the handler has interrupted */
-		if (stepping)	   /* no trace of it in the frame */
+		if (current->rseq) /* the frame must not lead back into a sequence that the handler has interrupted */
+			task_parts_resume(regs);
+		if (stepping) /* no trace of it in the frame */
 			debug_ops()->user_step_end(current);
 		signal_setup_done(arch_setup_rt_frame(&ksig, &oldset, regs), &ksig);
 		if (stepping && current->ptrace) /* the first instruction of the handler is the end of the step */
@@ -388,7 +389,7 @@ void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 			clear_tsk_thread_flag(current, TIF_NOTIFY_RESUME);
 			smp_mb(); /* the flag is clear before we look at the work: a later request sets it again */
 			sched_notify_resume();
-			rseq_resume(regs);
+			task_parts_resume(regs);
 		}
 		if (thread_flags & _TIF_SIGPENDING && !uprobe_deny_signal(regs))
 			do_signal(regs);

@@ -14,10 +14,10 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
-#include <proc/posix_timer.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/spinlock.h>
 
@@ -82,7 +82,7 @@ static void sigqueue_leave(struct sigqueue *q, struct siginfo *info)
 {
 	list_del_init(&q->list);
 	if (q->timer)
-		posixtimer_taken(q->timer, info);
+		task_parts_timer_taken(q->timer, info);
 	else
 		sigqueue_free(q);
 }

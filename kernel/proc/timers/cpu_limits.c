@@ -5,11 +5,12 @@
  */
 #include <lib/atomic.h>
 #include <proc/fork.h>
-#include <proc/posix_timer.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
+#include <time/clock.h>
 #include <time/cpu_itimer.h>
 #include <time/hrtimer.h>
 
@@ -54,7 +55,8 @@ void check_cpu_limits(u64 delta, bool user)
 	if (user)
 		__atomic_add_fetch(&sig->cpu_clock[CPU_CLOCK_USER], delta, __ATOMIC_RELAXED);
 	check_cpu_itimers(sig);
-	check_cpu_posix_timers(sig);
+	if (unlikely(sched_clock() >= READ_ONCE(sig->cpu_timers_due)))
+		task_parts_cpu_time_due(sig);
 	check_limit(sig->rlim[RLIMIT_CPU], used / NSEC_PER_SEC, 1);
 	if (t->policy == SCHED_FIFO || t->policy == SCHED_RR)
 		check_limit(sig->rlim[RLIMIT_RTTIME], t->rt.timeout / NSEC_PER_USEC, NSEC_PER_SEC / NSEC_PER_USEC);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: what tasks cost does not grow with their number (to 2,000; as a soak to 10,000); pid_max and threads-max
 # requires: icount mem=2G timeout=240 progs="manytasks" soak
-# requires: rooms="procfs"
+# requires: rooms="posix_timers procfs"
 . /run/prelude
 kernel=/proc/sys/kernel
 same 'threads-max: an eighth of memory' 1 $(($(cat $kernel/threads-max) > 2147483648 * 9 / 10 / 8 / 16384))

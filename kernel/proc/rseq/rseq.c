@@ -15,13 +15,20 @@
 #include <asm/uaccess.h>
 #include <kernel/smp.h>
 #include <lib/errno.h>
-#include <proc/rseq.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
-#include <trace/events/rseq.h>
 #include <trace/uprobe_ops.h>
+#include <uapi/elf.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/rseq.h>
+
+/* What the auxiliary vector says of struct rseq: the bytes of it that are in use, and how it must be aligned. */
+#define RSEQ_FEATURE_SIZE 28
+#define RSEQ_ALIGN	  32
 
 #define RSEQ_FLAG_UNREGISTER 1
 #define RSEQ_CPU_ID_NONE     (~0U) /* RSEQ_CPU_ID_UNINITIALIZED */
@@ -93,7 +100,11 @@ static int abort_sequence(struct rseq __user *r, struct pt_regs *regs)
 	return 0;
 }
 
-void rseq_resume(struct pt_regs *regs)
+/*
+ * Before the current task goes on in user mode, on another CPU perhaps, or enters a signal handler: abort the sequence
+ * that it is in, and write down the number of its CPU. SIGSEGV for a description that makes no sense.
+ */
+static void rseq_resume(struct pt_regs *regs)
 {
 	struct rseq __user *r = current->rseq;
 	u32 cpu = smp_processor_id();
@@ -105,6 +116,35 @@ void rseq_resume(struct pt_regs *regs)
 	else
 		trace_rseq_update(current);
 }
+
+/* A thread registers a structure of its own; a fork's child has a copy of the parent's, at the same place. 0. */
+static int rseq_fork(struct task_struct *child, u64 flags)
+{
+	if (flags & CLONE_VM)
+		child->rseq = NULL;
+	else if (child->rseq)
+		set_tsk_thread_flag(child, TIF_NOTIFY_RESUME);
+	return 0;
+}
+
+/* The memory that the structure lies in is left. */
+static void rseq_release(struct task_struct *t)
+{
+	t->rseq = NULL;
+}
+
+static const u64 rseq_auxv[][2] = {
+	{AT_RSEQ_FEATURE_SIZE, RSEQ_FEATURE_SIZE},
+	{AT_RSEQ_ALIGN, RSEQ_ALIGN},
+	{AT_NULL, 0},
+};
+static const struct task_part rseq_part = {
+	.fork = rseq_fork,
+	.release = rseq_release,
+	.resume = rseq_resume,
+	.auxv = rseq_auxv,
+};
+REGISTER_TASK_PART(rseq_part);
 
 static long rseq_unregister(struct rseq __user *r, u32 len, u32 sig)
 {

@@ -22,10 +22,10 @@
 #include <lib/list.h>
 #include <mm/slab.h>
 #include <proc/fork.h>
-#include <proc/posix_timer.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
+#include <proc/task_part.h>
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
@@ -139,10 +139,10 @@ static enum hrtimer_restart posix_timer_fn(struct hrtimer *h)
 }
 
 /*
- * The expirations up to now are counted, and the timer goes on behind them. Those that nobody was told of stay counted
- * until a signal is taken.
+ * The expirations up to now are counted, and a timer with an interval goes on after them. Expirations that no task has
+ * seen stay counted until a signal is taken. [S]
  */
-void posixtimer_taken(struct k_itimer *t, struct siginfo *info)
+static void posixtimer_taken(struct k_itimer *t, struct siginfo *info)
 {
 	u64 passed = 1;
 
@@ -234,7 +234,8 @@ static int timer_remove(int id)
 	return 0;
 }
 
-void exit_posix_timers(void)
+/* Delete all of current's process. Thread context. */
+static void exit_posix_timers(void)
 {
 	struct k_itimer *t;
 	int id;
@@ -284,17 +285,23 @@ static void check_all(struct signal_struct *sig)
 	WRITE_ONCE(sig->cpu_timers_due, due);
 }
 
-void check_cpu_posix_timers(struct signal_struct *sig)
+/* Send the signals of the current process's timers in CPU time that are over. The tick's interrupt, no lock. */
+static void check_cpu_posix_timers(struct signal_struct *sig)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
 
-	if (likely(sched_clock() < READ_ONCE(sig->cpu_timers_due)))
-		return;
 	sighand = lock_task_sighand(current, &flags);
 	check_all(sig);
 	unlock_task_sighand(sighand, flags);
 }
+
+static const struct task_part posix_timer_part = {
+	.release_process = exit_posix_timers,
+	.cpu_time_due = check_cpu_posix_timers,
+	.timer_taken = posixtimer_taken,
+};
+REGISTER_TASK_PART(posix_timer_part);
 
 /* How it is to tell. 0 or -EINVAL. Thread context. */
 static int timer_take_event(struct k_itimer *t, const struct sigevent *event)
