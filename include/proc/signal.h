@@ -242,8 +242,8 @@ void end_group_stop(struct task_struct *p);
 /* Fill in for a signal that current sends with kill(2). */
 void siginfo_from_user(struct siginfo *info, int sig, int code);
 
-/* A signal was sent: wake who reads signals by signalfd(2) (kernel/proc/signalfd.c). [S] */
-void signalfd_notify(void);
+/* Readers of signals (signalfd(2)), which a signal wakes when it is sent. */
+extern wait_queue_head_t signalfd_wait;
 /* kernel/proc/signal/kill.c: what a program may claim in a siginfo for this process: 0 or -EPERM. */
 int check_siginfo(const struct siginfo *info, pid_t target);
 /* kill(2) of a process that is held: the right, the number. 0, -EINVAL, -EPERM, -EAGAIN, -ESRCH. Thread context. */

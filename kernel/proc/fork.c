@@ -54,7 +54,7 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && (!(flags & CLONE_VM) || (flags & CLONE_CLEAR_SIGHAND)))
 		return -EINVAL;
-	if ((flags & CLONE_PIDFD) && (flags & (CLONE_THREAD | CLONE_DETACHED)))
+	if ((flags & CLONE_PIDFD) && (!pidfd_ops() || (flags & (CLONE_THREAD | CLONE_DETACHED))))
 		return -EINVAL; /* a pidfd is a process's */
 	/* A sibling of init would be a child of the idle task, which never waits, so it would never be reaped. */
 	if ((flags & CLONE_PARENT) && current->signal->unkillable)
@@ -479,6 +479,20 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	return p;
 }
 
+static void pidfd_install(const struct reserved_pidfd *r)
+{
+	if (r->file)
+		fd_install(r->fd, r->file);
+}
+
+static void pidfd_give_up(const struct reserved_pidfd *r)
+{
+	if (r->file) {
+		fput(r->file);
+		put_unused_fd(r->fd);
+	}
+}
+
 /*
  * Each step that can fail has its label below, which undoes the steps before it. The last such step is
  * publish_task(): after it the child can be found, signalled and waited for, so there is no way back.
@@ -513,7 +527,7 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	err = alloc_pid(p);
 	if (err < 0)
 		goto put_parts;
-	err = args->flags & CLONE_PIDFD ? pidfd_reserve(p->signal, args->pidfd, &pidfd) : 0;
+	err = args->flags & CLONE_PIDFD ? pidfd_ops()->reserve(p->signal, args->pidfd, &pidfd) : 0;
 	if (err)
 		goto free_pid;
 	err = publish_task(p, args, many);

@@ -10,6 +10,7 @@
 #include <lib/hash.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/pidfd.h>
 #include <proc/signal.h>
 #include <sched/preempt.h>
 #include <sched/sched.h>
@@ -150,6 +151,20 @@ struct task_struct *find_get_task(pid_t pid)
 	return p;
 }
 EXPORT_SYMBOL(find_get_task);
+
+struct task_struct *get_process_leader(struct signal_struct *sig)
+{
+	struct task_struct *p = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	if (sig->nr_threads) {
+		p = sig->leader;
+		get_task_struct(p);
+	}
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return p;
+}
 
 /* The first number in use from `from` on, PID_MAX when there is none. It may be free again when the caller looks. */
 static unsigned next_pid(unsigned from)

@@ -392,7 +392,7 @@ static int do_wait_pidfd(struct wait_opts *wo, int fd)
 
 	if (!f)
 		return ret;
-	wo->process = pidfd_signal(f);
+	wo->process = pidfd_ops() ? pidfd_ops()->process(f) : NULL;
 	if (wo->process) {
 		bool nonblock = f->f_flags & O_NONBLOCK && !(wo->options & WNOHANG);
 

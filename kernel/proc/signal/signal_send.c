@@ -19,10 +19,12 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
+#include <sched/wait.h>
 #include <trace/events/signal.h>
 #include <trace/uprobe_ops.h>
 
 atomic_t nr_stopped_groups;
+DECLARE_WAIT_QUEUE_HEAD(signalfd_wait);
 
 /*
  * Lock the handlers of p, interrupts off. exec may replace them while we wait for the lock: then it is begun again
@@ -254,6 +256,16 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 		t->pending.signal |= sigmask(SIGKILL);
 	}
 	signal_wake_up(t, t->pending.signal & sigmask(SIGKILL));
+}
+
+/*
+ * No lock is needed to see that no reader waits: a reader joins the queue and then looks for signals under siglock,
+ * which is held here. Either that look sees the signal, or this one sees the reader. [S]
+ */
+static void signalfd_notify(void)
+{
+	if (waitqueue_active(&signalfd_wait))
+		wake_up_all(&signalfd_wait);
 }
 
 /*

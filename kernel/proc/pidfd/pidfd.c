@@ -61,12 +61,13 @@ static const struct file_operations pidfd_fops = {
 	.show_fdinfo = pidfd_show_fdinfo,
 };
 
-struct signal_struct *pidfd_signal(const struct file *f)
+static struct signal_struct *pidfd_signal(const struct file *f)
 {
 	return f->f_op == &pidfd_fops ? f->private_data : NULL;
 }
 
-struct file *pidfd_file(struct signal_struct *sig, unsigned flags)
+/* flags: O_NONBLOCK. ERR_PTR. Thread context. */
+static struct file *pidfd_file(struct signal_struct *sig, unsigned flags)
 {
 	struct file *f;
 
@@ -78,7 +79,7 @@ struct file *pidfd_file(struct signal_struct *sig, unsigned flags)
 }
 
 /* All that can fail is done while the child is not there yet. */
-int pidfd_reserve(struct signal_struct *sig, int __user *to, struct reserved_pidfd *r)
+static int pidfd_reserve(struct signal_struct *sig, int __user *to, struct reserved_pidfd *r)
 {
 	int err = -EFAULT;
 
@@ -97,33 +98,8 @@ int pidfd_reserve(struct signal_struct *sig, int __user *to, struct reserved_pid
 	return err;
 }
 
-void pidfd_install(const struct reserved_pidfd *r)
-{
-	if (r->file)
-		fd_install(r->fd, r->file);
-}
-
-void pidfd_give_up(const struct reserved_pidfd *r)
-{
-	if (r->file) {
-		fput(r->file);
-		put_unused_fd(r->fd);
-	}
-}
-
-struct task_struct *get_process_leader(struct signal_struct *sig)
-{
-	struct task_struct *p = NULL;
-	unsigned long flags;
-
-	spin_lock_irqsave(&tasklist_lock, flags);
-	if (sig->nr_threads) {
-		p = sig->leader;
-		get_task_struct(p);
-	}
-	spin_unlock_irqrestore(&tasklist_lock, flags);
-	return p;
-}
+static const struct pidfd_ops the_pidfd_ops = {.reserve = pidfd_reserve, .process = pidfd_signal};
+REGISTER_PIDFD_OPS(the_pidfd_ops);
 
 /* There is no such file for a thread that is not the leader of its process. */
 SYSCALL_DEFINE2(pidfd_open, pid_t, pid, unsigned int, flags)

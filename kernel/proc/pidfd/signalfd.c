@@ -36,18 +36,6 @@ struct signalfd_siginfo {
 };
 static_assert(sizeof(struct signalfd_siginfo) == 128);
 
-static DECLARE_WAIT_QUEUE_HEAD(signalfd_wait);
-
-/*
- * No lock is needed to see that nobody waits: a reader joins the queue and then looks for signals under siglock, which
- * the caller holds. Either that look sees the signal, or the caller sees the reader.
- */
-void signalfd_notify(void)
-{
-	if (waitqueue_active(&signalfd_wait))
-		wake_up_all(&signalfd_wait);
-}
-
 static bool signalfd_take(const struct signalfd *s, struct siginfo *info)
 {
 	bool got;
