@@ -61,7 +61,7 @@ struct mapped_pages count_mapped(struct mm_struct *mm, unsigned long start, unsi
 /* [m] The same as may_expand_vm when `goes` is unmapped first. */
 bool may_replace_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages, struct mapped_pages goes);
 /*
- * mlock.c. [m] May so many pages more be locked, if vm_flags has VM_LOCKED at all? The limit is the current
+ * populate.c. [m] May so many pages more be locked, if vm_flags has VM_LOCKED at all? The limit is the current
  * process's.
  */
 bool may_lock_more(const struct mm_struct *mm, unsigned vm_flags, unsigned long pages);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: a change of an address space holds for its threads on all CPUs at once
 # requires: smp=4;2 timeout=120 progs="tlbtest"
+# requires: rooms="ranges"
 . /run/prelude
 cd $T
 test ! -d events/tlb || echo tlb:tlb_flush ipi:ipi_send_cpu ipi:ipi_send_cpumask > set_event

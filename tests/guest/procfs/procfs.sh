@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the files of /proc and /sys say what other sources of the same truth say; /dev is writable; mounts cover each other
 # requires: smp=2 timeout=60 progs="proctasks madeup mapfiles"
-# requires: rooms="anon memfd"
+# requires: rooms="anon memfd ranges"
 . /run/prelude
 for program in proctasks madeup mapfiles; do
 	$program || fail $program

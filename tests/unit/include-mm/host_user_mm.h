@@ -41,7 +41,7 @@ void free_unref_page(struct page *page, bool zeroed);
 #include "../../../kernel/mm/dup_mm.c"
 #include "../../../kernel/mm/mmap.c"
 #include "../../../kernel/mm/mprotect.c"
-#include "../../../kernel/mm/mremap.c"
+#include "../../../kernel/mm/ranges/mremap.c"
 #include "../../../kernel/mm/access.c"
 #include "../../../kernel/mm/info/maps.c"
 

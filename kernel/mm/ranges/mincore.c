@@ -9,7 +9,7 @@
 #include <proc/syscall.h>
 #include <sched/sched.h>
 
-#include "vma.h"
+#include "../vma.h"
 
 /* [m] Does the file have this page in memory? One that keeps no pages (9p) has none. */
 static bool file_has_page(struct file *file, unsigned long index)

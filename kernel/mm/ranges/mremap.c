@@ -5,10 +5,11 @@
  * do_mremap() checks the arguments and takes mmap_lock; remap_locked() chooses the way. All that may refuse a call,
  * except for lack of memory, is asked before anything changes.
  */
+#include <proc/syscall.h>
+#include <sched/sched.h>
 #include <uapi/mman.h>
 
-#include "vma.h"
-#include "mremap.h"
+#include "../vma.h"
 
 /* The arguments of a call in whole pages. new_addr counts with MREMAP_FIXED only. */
 struct remap {
@@ -273,8 +274,13 @@ static bool flags_are_valid(unsigned long flags, unsigned long old_len, unsigned
 	return !(flags & MREMAP_DONTUNMAP) || old_len == new_len;
 }
 
-/* A range that grows by more pages than there is RAM is refused like a mapping of that size. */
-long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
+/*
+ * The work of mremap(2). With MREMAP_FIXED the mapping goes to new_addr, and what lay there is gone. With
+ * MREMAP_DONTUNMAP the old area stays, without its pages. A range that grows by more pages than there is RAM is refused
+ * like a mapping of that size. Returns the new address, -EINVAL, -EFAULT (not mapped as a whole), -EPERM (nothing may
+ * be mapped there) or -ENOMEM. Thread context; takes m.
+ */
+static long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
 	       unsigned long flags, unsigned long new_addr)
 {
 	struct remap r = {addr, ALIGN(old_len, PAGE_SIZE), ALIGN(new_len, PAGE_SIZE), new_addr, flags};
@@ -289,5 +295,15 @@ long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, 
 	mutex_lock(&mm->mmap_lock);
 	ret = remap_locked(mm, &r);
 	mutex_unlock(&mm->mmap_lock);
+	return ret;
+}
+
+SYSCALL_DEFINE5(mremap, unsigned long, addr, unsigned long, old_len, unsigned long, new_len, unsigned long, flags,
+		unsigned long, new_addr)
+{
+	long ret = do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
+
+	if (ret > 0 && new_len > old_len)
+		mm_populate(current->mm, ret, ret + new_len, POPULATE_LOCKED);
 	return ret;
 }
