@@ -1,20 +1,17 @@
-/* Memory is full: which process is killed, and the points by which it is chosen. */
+/* Memory is full: a process is killed, or the request fails. */
 #pragma once
 
 #include <lib/types.h>
 #include <mm/gfp.h>
 
-#define OOM_SCORE_ADJ_MIN (-1000) /* the process is never killed */
-#define OOM_SCORE_ADJ_MAX 1000	  /* the process counts as if it had all of memory */
-
 struct mm_struct;
-struct task_struct;
 
 /*
  * A request of 2^order pages found none: kill a process, or wait for the last victim to give its memory back. True: try
  * again. False: the request must fail, since the caller itself is being killed, or memory is not full but in pieces
- * that are too small, or no process can be killed. For a page fault (GFP_USER), which nobody could tell of a failure,
- * the last is a panic. Context: thread, interrupts on; sleeps. The caller may hold mutexes; a page fault no mmap_lock.
+ * that are too small, or no process can be killed. For a page fault (GFP_USER), whose failure no return value could
+ * tell, the last is a panic. Without the room that kills processes a request fails, and a page fault kills the task
+ * that needs the page. Context: thread, interrupts on; sleeps. The caller may hold mutexes; a page fault no mmap_lock.
  */
 bool out_of_memory(gfp_t gfp, unsigned order);
 /* Is the current task being killed? A request of such a task fails, and that needs no message. Thread context. */
@@ -31,20 +28,15 @@ int large_request_begin(unsigned long pages);
 bool large_request_dead(void);
 void large_request_end(void);
 
-/*
- * How bad a process is: its pages, plus oom_score_adj thousandths of `totalpages`. LONG_MIN: it must not be killed.
- * Thread context; takes tasklist_lock.
- */
-long oom_badness(struct task_struct *p, unsigned long totalpages);
-/*
- * Set oom_score_adj of p's process and of the processes that share its memory. `legacy`: the value comes in oom_adj's
- * scale, whose rule is that only root lowers it. 0 or -EACCES. Thread context.
- */
-int oom_set_score_adj(struct task_struct *p, int adj, bool legacy);
-/* The memory of a victim (mm->oom_victim) is given back. Any context. */
+/* The room kernel/mm/oom, which chooses a process that must end; one at most registers itself. */
+struct oom_killer {
+	/* The work of out_of_memory(), for a task that is not being killed itself. */
+	bool (*make_room)(gfp_t gfp, unsigned order);
+	/* The memory of a victim (mm->oom_victim) is given back. Any context. */
+	void (*victim_gone)(struct mm_struct *mm);
+};
+#define REGISTER_OOM_KILLER(killer) REGISTER_IN(oom_killers, killer)
+DECLARE_TABLE(oom_killers, const struct oom_killer);
+
+/* victim_gone of the room, which has set mm->oom_victim. Any context. */
 void oom_victim_gone(struct mm_struct *mm);
-/*
- * Take the private memory of a victim away if its processes have not ended in two seconds: one of them may sleep in the
- * kernel. Thread context; the caller holds a reference to the memory.
- */
-void oom_reap_later(struct mm_struct *mm);

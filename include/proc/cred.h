@@ -80,7 +80,7 @@ int set_user(u32 uid);
  */
 bool user_charge_memory(struct user_struct *user, size_t bytes);
 void user_uncharge_memory(struct user_struct *user, size_t bytes);
-/* The pages that a user has outside its processes, for the choice of a victim (kernel/mm/oom_kill.c). Any context. */
+/* The pages that a user has outside its processes, for the choice of a victim (kernel/mm/oom). Any context. */
 unsigned long user_outside_pages(const struct user_struct *user);
 /*
  * Has the user more tasks than the caller's limit, and is that a limit to the caller? CAP_SYS_RESOURCE and

@@ -1,7 +1,7 @@
 /*
  * Making the pages of an area at once, as its program's accesses would: for MAP_POPULATE, and for areas that are
- * locked. No page ever leaves memory here, so a lock means two things: all pages of the area are made at once, and they count
- * for RLIMIT_MEMLOCK, which bounds what a process without CAP_IPC_LOCK may lock.
+ * locked. No page ever leaves memory here, so a lock means two things: all pages of the area are made at once, and they
+ * count for RLIMIT_MEMLOCK, which bounds what a process without CAP_IPC_LOCK may lock.
  *
  * Areas that are locked have VM_LOCKED; mm->locked_vm is the sum of their pages, kept by vma.c as areas come, go, and
  * change their ends. A child of fork has no locks.

@@ -10,9 +10,6 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/kmem.h>
 
-#define CREATE_TRACE_POINTS
-#include <trace/events/oom.h>
-
 /* The text of an event is made by user space from a format, which holds these numbers and not their names. */
 static_assert(GFP_KERNEL == 0x1 && GFP_ATOMIC == 0x2 && __GFP_ZERO == 0x10 && __GFP_NOWARN == 0x20);
 static_assert(sizeof(struct page) == 56);

@@ -281,7 +281,7 @@ static bool flags_are_valid(unsigned long flags, unsigned long old_len, unsigned
  * be mapped there) or -ENOMEM. Thread context; takes m.
  */
 static long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
-	       unsigned long flags, unsigned long new_addr)
+		      unsigned long flags, unsigned long new_addr)
 {
 	struct remap r = {addr, ALIGN(old_len, PAGE_SIZE), ALIGN(new_len, PAGE_SIZE), new_addr, flags};
 	long ret;

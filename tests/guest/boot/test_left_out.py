@@ -60,7 +60,7 @@ def test_core_boots_and_traces_itself(machine):
     done = make(machine.arch, "CORE=1", "kernel", f"build/{machine.arch}-core/initramfs.cpio")
     assert done.returncode == 0, done.stdout
     script = Path(ROOT, "tests/guest/stories/boot/core.sh").read_bytes()
-    run = machine.script(script, build=os.path.join(ROOT, "build", f"{machine.arch}-core"))
+    run = machine.script(script, build=os.path.join(ROOT, "build", f"{machine.arch}-core"), mem="64M")
     try:
         run.wait_exit()
     finally:
@@ -75,6 +75,7 @@ def test_core_boots_and_traces_itself(machine):
     assert "no file system type 9p" in lines[7] and "No such file" in lines[8], output
     assert "this kernel has no modules" in lines[9] and "no modules" in lines[10], output
     assert "events/module: No such file" in lines[11] and lines[-1] == "1", output
+    assert {"full 137", "Out of memory: Killed process  (dd), which needed a page"} <= set(lines), output
     config = Path(ROOT, "build", f"{machine.arch}-core", "config").read_text(encoding="ascii")
     assert "# CONFIG_NET is not set\n" in config and "# CONFIG_HIST_TRIGGERS is not set\n" in config
     assert "# CONFIG_MODULES is not set\n" in config

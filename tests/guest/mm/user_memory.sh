@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a user who fills memory, by each kind of kernel object, keeps root from nothing, and all of it comes back
 # requires: smp=2 mem=128M,256M timeout=240 progs="usermemory"
-# requires: rooms="anon inet inotify locks memfd posix_timers procfs ranges"
+# requires: rooms="anon inet inotify locks memfd oom posix_timers procfs ranges"
 . /run/prelude
 mkdir -m 777 /tmp/usermemory
 sleep 100000 &

@@ -20,4 +20,12 @@ cat /sys/kernel/debug/latency/irqs_off
 lsmod
 rmmod none
 ls -d events/module
+# Memory becomes full: the program that needs a page dies of it, and the rest goes on.
+m=40 status=0
+while test $status = 0; do
+	dd if=/dev/zero of=/dev/null bs=${m}M count=1 2> /dev/null
+	status=$? m=$((m + 2))
+done
+echo full $status
+dmesg | grep -o 'Out of memory: .*(dd), which needed a page' | tr -d 0-9
 (echo '*:mod:none' > set_ftrace_filter) 2> /dev/null || tail -3 error_log | grep -c mod:none

@@ -15,7 +15,8 @@
 #include <lib/atomic.h>
 #include <mm/oom.h>
 
-#include "vma.h"
+#include "../vma.h"
+#include "oom.h"
 
 #define REAP_DELAY (2 * NSEC_PER_SEC)
 #define REAP_AGAIN (10 * NSEC_PER_MSEC) /* while the lock is taken */

@@ -30,10 +30,13 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
-#include <trace/events/oom.h>
 
-#include "pages/slab.h"
-#include "vma.h"
+#include "../pages/slab.h"
+#include "../vma.h"
+#include "oom.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/oom.h>
 
 #define VICTIM_PATIENCE (5 * NSEC_PER_SEC) /* for a victim, before the next is chosen */
 #define REPORT_INTERVAL (5 * NSEC_PER_SEC)
@@ -46,7 +49,7 @@ static struct mm_struct
 	*victim_mm; /* [o sets, a] the last victim's while it is not given back; only compared, never followed */
 static ktime_t victim_since; /* [o] when that victim was killed */
 
-void oom_victim_gone(struct mm_struct *mm)
+static void oom_kill_victim_gone(struct mm_struct *mm)
 {
 	cmpxchg(&victim_mm, mm, NULL);
 }
@@ -384,12 +387,6 @@ static bool oom_make_room(gfp_t gfp, unsigned order)
 	panic("System is deadlocked on memory");
 }
 
-/* The task will give its own memory back, so it must not wait here. */
-bool current_is_dying(void)
-{
-	return current->flags & PF_EXITING || fatal_signal_pending(current);
-}
-
 /*
  * With so many free pages another victim's memory has come back, and the request is tried again. One for a block of
  * several pages may find only pieces then; it is worth a process until the reserve of memory is free.
@@ -400,12 +397,10 @@ static bool is_room(unsigned order)
 }
 
 /* The second look at current_is_dying() is for a task that was chosen. The short sleep lets the victim run. */
-bool out_of_memory(gfp_t gfp, unsigned order)
+static bool oom_kill(gfp_t gfp, unsigned order)
 {
 	bool again = true;
 
-	if (current_is_dying())
-		return false;
 	mutex_lock(&oom_mutex);
 	if (is_room(order))
 		again = !order;
@@ -417,6 +412,9 @@ bool out_of_memory(gfp_t gfp, unsigned order)
 	hrtimer_sleep_until(ktime_get() + NSEC_PER_MSEC, TASK_UNINTERRUPTIBLE);
 	return true;
 }
+
+static const struct oom_killer the_oom_killer = {.make_room = oom_kill, .victim_gone = oom_kill_victim_gone};
+REGISTER_OOM_KILLER(the_oom_killer);
 
 /* [oom_mutex] new_floor: the value becomes the limit below which only root can set it. */
 static void set_adj(struct task_struct *p, int adj, bool new_floor)

@@ -5,12 +5,17 @@
  * The score is computed at each read (oom_badness). oom_score_adj shifts it: -1000 is never, 0 is as it is,
  * 1000 is first. oom_adj is the same value on an older scale of -17 to 15.
  */
-#include "internal.h"
-
+#include <fs/libfs.h>
+#include <fs/seq_file.h>
 #include <kernel/printk.h>
-#include <mm/oom.h>
+#include <lib/errno.h>
+#include <lib/string.h>
 #include <mm/page.h>
+#include <proc/fork.h>
 #include <proc/signal.h>
+#include <sched/current.h>
+
+#include "oom.h"
 
 /* The ends of oom_adj's scale: -17 is never, 15 is first. */
 #define OOM_DISABLE    (-17)
