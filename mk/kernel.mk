@@ -6,7 +6,7 @@ FOLDERS   := $(filter-out $(LEFT_OUT),$(KERNEL_ROOMS))
 FOLDERS   += $(filter-out $(KERNEL_ROOMS),$(patsubst %/,%,$(wildcard drivers/*/)))
 FOLDERS   += $(filter-out %/include $(KERNEL_ROOMS),$(patsubst %/,%,$(wildcard arch/$(ARCH)/*/)))
 # The tracer of branches is a part of kernels that count them.
-BRANCH_SRC := trace/tracers/branch/tracer.c trace/tracers/branch/stat.c
+BRANCH_SRC := $(wildcard trace/tracers/branch/*.c)
 KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C) $(if $(BRANCH),,$(BRANCH_SRC)),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 # A kernel that leaves rooms out is another link of the same objects, but for those that hold generated tables.
 VARIED    := kernel/proc/syscall_table.c trace/events/syscalls.c kernel/init/config.c

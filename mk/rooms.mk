@@ -8,6 +8,11 @@ ifneq ($(CHOICE)$(filter-out $(wildcard $(KERNEL_ROOMS)),$(KERNEL_ROOMS)),)
 LEFT_OUT := $(shell $(PYTHON) tools/rooms.py --left-out $(if $(CORE),--core) --with '$(WITH)' --without '$(WITHOUT)')
 $(if $(filter 0,$(.SHELLSTATUS)),,$(error no such choice of rooms))
 endif
+# The tracer of branches: all code calls it in a kernel that counts them, and it is no part of any other.
+ifneq ($(BRANCH),)
+$(if $(wildcard trace/tracers/branch/*.c),,$(error BRANCH=$(BRANCH) needs trace/tracers/branch, which is not there))
+override LEFT_OUT := $(filter-out trace/tracers/branch,$(LEFT_OUT))
+endif
 
 # What this kernel is linked of, for tools/rooms.py.
 sources:

@@ -40,6 +40,9 @@ def make(arch, *words, top=ROOT):
 
 
 def functions(*files):
+    """What they define. No ordinary kernel has objects of the tracer of branches."""
+    if not files:
+        return set()
     rows = subprocess.check_output(["nm", "-g", "--defined-only", *files], text=True, cwd=ROOT).splitlines()
     return {row.split()[-1] for row in rows if " T " in row}
 
@@ -96,7 +99,7 @@ def traces_itself(arch, build):
 @pytest.mark.parametrize("room", OPTIONAL)
 def test_links_without(room):
     """Each on one machine, and some boot; all on both in the long form."""
-    arches = [arch for arch in ARCHES if objects_of(arch, room)]
+    arches = [arch for arch in ARCHES if objects_of(arch, room)] or ARCHES
     for arch in arches if SOAK else [arches[OPTIONAL.index(room) % len(arches)]]:
         folder = f"build/{arch}-without-{room.replace('/', '_')}"
         boots = SOAK or room in BOOTED
@@ -128,7 +131,8 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize("room", OPTIONAL)
 def test_tree_without_its_folder(copy, room):
     """The folder is gone, and nothing else is edited: the rest builds, boots and traces itself."""
-    arch = next(arch for arch in (*ARCHES[OPTIONAL.index(room) % 2 :], *ARCHES) if objects_of(arch, room))
+    order = (*ARCHES[OPTIONAL.index(room) % 2 :], *ARCHES)
+    arch = next((arch for arch in order if objects_of(arch, room)), order[0])
     away = copy / "away"
     (copy / room).rename(away)
     try:
