@@ -19,7 +19,7 @@
 #include <trace/trace_boot.h>
 
 #include "dynevents/dynevent.h"
-#include "events/trigger.h"
+#include "events/text_file.h"
 #include "tracefs/refused.h"
 #include "command_line.h"
 
@@ -61,16 +61,19 @@ static int set_event(struct trace_array *tr, char *text)
 
 /*
  * For set_words: "EVENT.TRIGGER". The name of an event is enough, because no two systems share one. -EINVAL: no
- * such event, or no dot.
+ * such event, or no dot. -ENOSYS: this kernel has no triggers.
  */
 static int set_trigger(struct trace_array *tr, char *text)
 {
+	const struct text_file *trigger = trace_event_text_file(TRACE_EVENT_LEVEL_ONE, "trigger");
 	const char *event = strsep(&text, ".");
 	struct trace_event_file *file;
 
+	if (!trigger)
+		return -ENOSYS;
 	for_each_event(tr->events, file)
 		if (text && !strcmp(file->call->name, event))
-			return trace_event_set_trigger(file, text);
+			return trigger->store(text, file);
 	return -EINVAL;
 }
 

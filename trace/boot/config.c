@@ -53,8 +53,7 @@ static const char *write_text(struct trace_array *tr, const struct text_file *fi
 	kfree(copy);
 	if (ret >= 0 || why)
 		return why;
-	return file->hint ? trace_boot_why_of(tr, file->hint, data, value, ret)
-			  : trace_boot_why(tr, file->path, value, ret);
+	return trace_boot_why_of(tr, file->hint ?: file->path, data, value, ret);
 }
 
 /* The same for a control file of the array's own directory. */

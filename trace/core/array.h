@@ -195,6 +195,7 @@ void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `loc
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
 bool trace_clock_is(const struct trace_array *tr, const char *name);
+const char *trace_clock_name(unsigned i);		      /* of all clocks; NULL: there are fewer. Any context */
 u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp at the counter's value `cycles` */
 
 bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */

@@ -11,7 +11,6 @@
 #include <time/hrtimer.h>
 #include <uapi/time.h>
 
-#include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
 #include "aside.h"
 #include "tracer.h"
@@ -152,20 +151,7 @@ static int trace_clock_store(char *text, void *data)
 }
 TRACEFS_TEXT_FILE(trace_clock, "trace_clock", 0640, TRACEFS_ARRAY, trace_clock_show, trace_clock_store);
 
-/* A name that is there was refused for a latency tracer; for any other name all names are told. */
-static void explain_trace_clock(struct trace_refusal *r)
+const char *trace_clock_name(unsigned i)
 {
-	bool there = false;
-
-	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
-		there |= !strcmp(trace_clocks[i].name, r->text);
-	if (there) {
-		refusal_quote(r, "a latency tracer needs a clock that measures time, which ", r->text, " does not");
-		return;
-	}
-	refusal_quote(r, "no clock ", r->text, "; there are:");
-	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
-		refusal_say(r, " %s", trace_clocks[i].name);
+	return i < ARRAY_SIZE(trace_clocks) ? trace_clocks[i].name : NULL;
 }
-static const struct trace_hint trace_clock_hint = {.file = "trace_clock", .explain = explain_trace_clock};
-REGISTER_TRACE_HINT(trace_clock_hint);

@@ -3,8 +3,7 @@
  *
  * Each is a TRACEFS_TEXT_FILE: a function that shows the whole text and one that takes a word. A file of a CPU
  * (per_cpu/cpuN) and the file of that name in the array's own directory share their functions; `cpu` tells them apart,
- * RING_BUFFER_ALL_CPUS_FILE in the second. What a wrong word gets as an explanation stands behind the file that takes
- * it. Lock: trace_types_lock, taken here by each function.
+ * RING_BUFFER_ALL_CPUS_FILE in the second. Lock: trace_types_lock, taken here by each function.
  */
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -163,21 +162,6 @@ static int buffer_size_store(char *text, void *data)
 TRACEFS_NUMBER_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
 		    buffer_size_store);
 
-/* The size is for each CPU, which is what people overlook: 1 GiB on four CPUs asks for 4 GiB. */
-static void explain_buffer_size(struct trace_refusal *r)
-{
-	if (r->error == EBUSY)
-		refusal_say(r, "the size stays while a program has mapped per_cpu/cpuN/trace_pipe_raw; end it first");
-	if (r->error != ENOMEM)
-		return;
-	refusal_quote(r, "not enough memory for ", r->text, " KiB");
-	refusal_say(r, " for each of %u CPUs; %lu KiB are free in all", nr_cpu_ids,
-		    nr_free_pages() * (PAGE_SIZE >> 10));
-}
-static const struct trace_hint buffer_size_hint = {
-	.file = "buffer_size_kb", .takes = "a number of KiB for each CPU, 1 or more", .explain = explain_buffer_size};
-REGISTER_TRACE_HINT(buffer_size_hint);
-
 /* KiB of all CPUs together; in parentheses what they will be once they are used. */
 static int buffer_total_size_show(struct seq_file *m, void *data)
 {
@@ -276,17 +260,3 @@ REGISTER_TRACEFS(tracing_cpumask, TRACEFS_ARRAY,
 		  .store = tracing_cpumask_store,
 		  .exact = true,
 		  .kind = &tracefs_text});
-
-static void explain_tracing_cpumask(struct trace_refusal *r)
-{
-	char all[NR_CPUS / 4 + 8];
-
-	bitmap_print(all, sizeof(all), cpu_possible_mask.bits, nr_cpu_ids);
-	if (r->error == EOVERFLOW)
-		refusal_quote(r, "", r->text, " has CPUs that this machine has not");
-	else
-		refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
-	refusal_say(r, "; all CPUs are %s", all);
-}
-static const struct trace_hint tracing_cpumask_hint = {.file = "tracing_cpumask", .explain = explain_tracing_cpumask};
-REGISTER_TRACE_HINT(tracing_cpumask_hint);

@@ -8,7 +8,6 @@
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
-#include <lib/close_names.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/sched.h>
@@ -95,6 +94,11 @@ static const struct trace_option {
 static bool array_has_option(const struct trace_array *tr, unsigned i)
 {
 	return trace_option_table[i].name && (trace_array_is_top(tr) || !(TOP_OPTIONS & (1ULL << i)));
+}
+
+const char *trace_option_name(const struct trace_array *tr, unsigned i)
+{
+	return i < NR_TRACE_OPTIONS && array_has_option(tr, i) ? trace_option_table[i].name : NULL;
 }
 
 int trace_keep_overwrite(u64 mask, bool set)
@@ -275,49 +279,6 @@ static int trace_options_store(char *text, void *data, const char **why)
 }
 TRACEFS_REASON_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);
 
-/* Says whose option it is, if it is another tracer's. */
-static void explain_known_option(struct trace_refusal *r)
-{
-	const struct tracer *owner;
-
-	for_each_in_table(tracers, owner) {
-		if (!trace_option_of(r->text, owner))
-			continue;
-		refusal_quote(r, "", r->text, " is an option of a tracer that is not selected: ");
-		refusal_say(r, "%s", owner->name);
-		return;
-	}
-}
-
-/* "no such option" comes with the names that are close, among the options that this array can set now. */
-static void explain_trace_options(struct trace_refusal *r)
-{
-	const char *name = strncmp(r->text, "no", 2) ? r->text : r->text + 2;
-	const struct tracer_flags *own;
-	struct close_names close;
-
-	if (r->error != EINVAL)
-		return;
-	explain_known_option(r);
-	if (r->len)
-		return;
-	refusal_quote(r, "no option ", r->text, "");
-	close_names_init(&close, name);
-	for (unsigned i = 0; i < NR_TRACE_OPTIONS; i++)
-		if (array_has_option(r->tr, i))
-			close_names_offer(&close, trace_option_table[i].name);
-	mutex_lock(&trace_types_lock);
-	own = r->tr->current_trace->flags;
-	mutex_unlock(&trace_types_lock);
-	for (const struct tracer_opt *opt = own ? own->opts : NULL; opt && opt->name; opt++)
-		close_names_offer(&close, opt->name);
-	refusal_say_close(r, &close);
-	if (!close.nr)
-		refusal_say(r, "; the file shows them all");
-}
-static const struct trace_hint trace_options_hint = {.file = "trace_options", .explain = explain_trace_options};
-REGISTER_TRACE_HINT(trace_options_hint);
-
 /* ---- options/NAME holds 0 or 1. i_private is the array; the option is known by the file's name. */
 
 /* The file exists, so one of the two searches finds it. */
@@ -343,14 +304,6 @@ static ssize_t option_read(struct file *file, char __user *buf, size_t n, loff_t
 
 	return simple_read_from_buffer(buf, n, pos, on ? "1\n" : "0\n", 2);
 }
-
-/* For the refusal's text: i_private is the array itself, and not a trace_cpu_file as with other files. */
-static struct trace_array *array_of_option(void *owner)
-{
-	return owner;
-}
-
-static const struct trace_hint option_hint = {.takes = "0 (off) or 1 (on)", .array_of = array_of_option};
 
 /* options/NAME takes 0 or 1. 0, -EINVAL, or what the tracer says of its own option. */
 static int option_store(const struct file *file, const char *text, const char **why)
@@ -378,10 +331,10 @@ static ssize_t option_write(struct file *file, const char __user *buf, size_t n,
 	const char *why = NULL;
 
 	if (ret < 0)
-		return tracefs_refused_why(file, &option_hint, "", "the text is too long for a number", ret);
+		return tracefs_refused_why(file, OPTION_FILE, "", "the text is too long for a number", ret);
 	ret = option_store(file, text, &why);
 	text[strcspn(text, "\n")] = '\0';
-	return ret ? tracefs_refused_why(file, &option_hint, text, why, ret) : (ssize_t)n;
+	return ret ? tracefs_refused_why(file, OPTION_FILE, text, why, ret) : (ssize_t)n;
 }
 
 static const struct file_operations option_fops = {

@@ -45,9 +45,11 @@ static int dyn_event_show(struct seq_file *m, void *v)
 static void explain_busy(struct trace_refusal *r)
 {
 	r->logged = true;
-	refusal_say(r, "%s", r->text);
+	r->say(r, "%s", r->text);
 }
-static const struct trace_hint busy_hint = {.explain = explain_busy};
+#define BUSY "dynamic events are busy"
+static const struct trace_hint busy_hint = {.subject = BUSY, .explain = explain_busy};
+REGISTER_TRACE_HINT(busy_hint);
 
 /* -EBUSY: the file was to be emptied, and one of its events is on. */
 static int dyn_event_open(struct inode *inode, struct file *file)
@@ -59,7 +61,7 @@ static int dyn_event_open(struct inode *inode, struct file *file)
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
 		err = dyn_event_release_all(only, &why);
 	if (err)
-		return (int)tracefs_refused(file, &busy_hint, why.text, err);
+		return (int)tracefs_refused(file, BUSY, why.text, err);
 	return single_open(file, dyn_event_show, (void *)only);
 }
 
@@ -69,9 +71,11 @@ static int dyn_event_open(struct inode *inode, struct file *file)
 static void explain_line(struct trace_refusal *r)
 {
 	r->logged = true;
-	refusal_say(r, "%s; error_log shows the line", r->text);
+	r->say(r, "%s; error_log shows the line", r->text);
 }
-static const struct trace_hint line_hint = {.explain = explain_line};
+#define LINE "line of a dynamic event"
+static const struct trace_hint line_hint = {.subject = LINE, .explain = explain_line};
+REGISTER_TRACE_HINT(line_hint);
 
 static int run_line(struct file *file, char *line)
 {
@@ -85,13 +89,13 @@ static int run_line(struct file *file, char *line)
 	if (!line[strspn(line, " \t\r")])
 		return 0;
 	err = only && only->run ? only->run(line, &why) : dyn_event_run(line, only, &why);
-	return err ? (int)tracefs_refused(file, &line_hint, why.text, err) : 0;
+	return err ? (int)tracefs_refused(file, LINE, why.text, err) : 0;
 }
 
 /* A line does not end in the text. The words are Linux's, which says so of both. */
 static ssize_t refuse_line(struct file *file, bool zero)
 {
-	return tracefs_refused_why(file, &line_hint, "",
+	return tracefs_refused_why(file, LINE, "",
 				   zero ? "Line length is too long: there is a zero byte in it"
 					: "Line length is too long: Should be less than " __stringify(DYN_LINE_LONGEST),
 				   -EINVAL);

@@ -100,7 +100,7 @@ static bool print_file(struct virtual_dir *dir, unsigned n, struct virtual_entry
 		return true;
 	for (at = 0; entry_file(&formats[0].dir, at, e);)
 		at++;
-	return trigger_file_entry(container_of(dir, struct trace_event_file, dir), n - at, e);
+	return added_file_entry(container_of(dir, struct trace_event_file, dir), n - at, e);
 }
 
 /* Entry number n of events/ftrace: a directory for each kind of record. */

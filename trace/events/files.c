@@ -13,40 +13,17 @@
 #include <mm/slab.h>
 
 #include "text_file.h"
-#include "trigger.h"
 
-static int event_trigger_store(char *text, void *owner)
-{
-	return trace_event_set_trigger(owner, text);
-}
-
-/* A file that is only read has no hint, and nothing more to say than its errno. */
-static ssize_t event_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret)
+ssize_t event_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret)
 {
 	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, why, ret) : ret;
 }
 
-/*
- * 0, or -ENODEV: the event, or the last one of the system, has gone while the file was open. Another one may have its
- * place by now, which is not what was opened. event_mutex held.
- */
-static int event_is_there(const struct file *file)
+int event_is_there(const struct file *file)
 {
 	return virtual_dir_is_there(file) ? 0 : -ENODEV;
 }
 
-/* `echo TEXT > trigger` */
-static void event_truncated(const struct text_file *text, void *owner)
-{
-	if (text->store == event_trigger_store)
-		trace_event_truncate_triggers(owner);
-}
-
-const struct text_kind one_event_text = {.max = FILTER_TEXT_MAX,
-					 .lock = &event_mutex,
-					 .check = event_is_there,
-					 .refused = event_text_refused,
-					 .truncated = event_truncated};
 const struct text_kind event_text = {
 	.max = FILTER_TEXT_MAX, .lock = &event_mutex, .check = event_is_there, .refused = event_text_refused};
 
@@ -153,14 +130,6 @@ static int system_filter_store(char *text, void *owner)
 	return trace_system_set_filter(owner, text);
 }
 
-/* ---- trigger */
-
-static int event_trigger_show(struct seq_file *m, void *owner)
-{
-	trace_event_show_triggers(m, owner);
-	return 0;
-}
-
 /* ---- What does not change */
 
 static int event_id_show(struct seq_file *m, void *owner)
@@ -196,30 +165,31 @@ static int header_event_show(struct seq_file *m, void *owner)
 
 /* ---- Directories */
 
-#define EVENT_SWITCH(text, show_fn, store_fn, store_hint)                                                         \
-	{                                                                                                         \
-		.path = "enable", .mode = 0640, .show = show_fn, .store = store_fn, .exact = true, .kind = &text, \
-		.hint = store_hint                                                                                \
+#define EVENT_SWITCH(show_fn, store_fn, store_hint)                                                \
+	{                                                                                          \
+		.path = "enable", .mode = 0640, .show = show_fn, .store = store_fn, .exact = true, \
+		.kind = &event_text, .hint = store_hint                                            \
 	}
 static const struct text_file of_event[] = {
-	EVENT_SWITCH(one_event_text, event_enable_show, event_enable_store, &event_enable_hint),
-	EVENT_TEXT_OF(one_event_text, "filter", 0640, event_filter_show, event_filter_store, &event_filter_hint),
-	EVENT_TEXT_OF(one_event_text, "format", 0440, event_format_show, NULL, NULL),
-	EVENT_TEXT_OF(one_event_text, "id", 0440, event_id_show, NULL, NULL),
-	EVENT_TEXT_OF(one_event_text, "trigger", 0640, event_trigger_show, event_trigger_store, &event_trigger_hint),
+	EVENT_SWITCH(event_enable_show, event_enable_store, EVENT_ENABLE),
+	EVENT_TEXT("filter", 0640, event_filter_show, event_filter_store, EVENT_FILTER),
+	EVENT_TEXT("format", 0440, event_format_show, NULL, NULL),
+	EVENT_TEXT("id", 0440, event_id_show, NULL, NULL),
 };
 static const struct text_file of_system[] = {
-	EVENT_SWITCH(event_text, system_enable_show, system_enable_store, &system_enable_hint),
-	EVENT_TEXT("filter", 0640, system_filter_show, system_filter_store, &system_filter_hint),
+	EVENT_SWITCH(system_enable_show, system_enable_store, SYSTEM_ENABLE),
+	EVENT_TEXT("filter", 0640, system_filter_show, system_filter_store, SYSTEM_FILTER),
 };
 static const struct text_file of_all[] = {
-	EVENT_SWITCH(event_text, all_enable_show, all_enable_store, &all_enable_hint),
+	EVENT_SWITCH(all_enable_show, all_enable_store, ALL_ENABLE),
 	EVENT_TEXT("header_event", 0440, header_event_show, NULL, NULL),
 	EVENT_TEXT("header_page", 0440, header_page_show, NULL, NULL),
 };
 
+/* Of one event: its own files, and those that other rooms have added. */
 const struct text_file *trace_event_text_file(enum trace_event_level level, const char *name)
 {
+	const struct text_file *added;
 	static const struct {
 		const struct text_file *files;
 		unsigned nr;
@@ -228,6 +198,10 @@ const struct text_file *trace_event_text_file(enum trace_event_level level, cons
 	for (unsigned i = 0; i < of[level].nr; i++)
 		if (!strcmp(of[level].files[i].path, name))
 			return &of[level].files[i];
+	if (level == TRACE_EVENT_LEVEL_ONE)
+		for_each_in_table(event_files, added)
+			if (!strcmp(added->path, name))
+				return added;
 	return NULL;
 }
 
@@ -237,23 +211,20 @@ bool event_file_entry(struct virtual_entry *e, const struct text_file *text, voi
 	return true;
 }
 
-/* The last of our own files is `trigger`. */
-bool trigger_file_entry(struct trace_event_file *file, unsigned n, struct virtual_entry *e)
+bool added_file_entry(struct trace_event_file *file, unsigned n, struct virtual_entry *e)
 {
-	if (!n--)
-		return event_file_entry(e, &of_event[ARRAY_SIZE(of_event) - 1], file);
 	return n < (unsigned)(__stop_ptrs_event_files - __start_ptrs_event_files) &&
 	       event_file_entry(e, __start_ptrs_event_files[n], file);
 }
 
-/* Entry number n of an event's directory: files alone, those of other rooms behind our own. */
+/* Entry number n of an event's directory: files alone, those of other rooms after our own. */
 static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
 
-	if (n < ARRAY_SIZE(of_event) - 1)
+	if (n < ARRAY_SIZE(of_event))
 		return event_file_entry(e, &of_event[n], file);
-	return trigger_file_entry(file, n - (ARRAY_SIZE(of_event) - 1), e);
+	return added_file_entry(file, n - ARRAY_SIZE(of_event), e);
 }
 
 /*

@@ -140,8 +140,10 @@ static void update_flags(struct trace_event_set *set)
 static void stop_event(struct trace_event_set *set, unsigned place)
 {
 	struct trace_event_file *file = &set->files[trace_nr_events() + place];
+	const struct event_triggers *triggers = event_triggers();
 
-	trace_event_clear_triggers_of(file);
+	if (triggers)
+		triggers->clear(file);
 	trace_event_set_filter(file, "0");
 	trace_event_enable_later(file, false);
 }

@@ -42,6 +42,7 @@ void trace_print_event_init(struct trace_event_set *set)
 /* The two bytes behind the text are for newline and zero. */
 bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n)
 {
+	const struct event_triggers *triggers = event_triggers();
 	struct trace_event_file *file = &tr->events->print;
 	struct trigger_hit hit = {
 		.pc = READ_ONCE(current->preempt_count) - PREEMPT_OFFSET,
@@ -62,10 +63,10 @@ bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *te
 	memcpy(entry->buf, text, n);
 	memset(entry->buf + n, 0, 2);
 	hit.record = entry;
-	left = trace_event_fire_within(file, &hit);
+	left = triggers->fire_within(file, &hit);
 	if (!n || text[n - 1] != '\n')
 		entry->buf[n] = '\n';
 	trace_commit(tr);
-	trace_event_fire_left(file, left, &hit);
+	triggers->fire_left(file, left, &hit);
 	return true;
 }

@@ -235,7 +235,7 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 	if (unlikely(buffer->judged))
 		end_judged(buffer, fp, flags);
 	else if (unlikely((flags & EVENT_FILE_TRIGGERS) || !buffer->event))
-		trace_event_end_triggers(buffer, fp, flags);
+		event_triggers()->end(buffer, fp, flags); /* there are some, or were when the record was begun */
 	else if (unlikely(flags & ~EVENT_FILE_PLAIN))
 		end_in_ring(buffer, fp, flags);
 	else

@@ -7,7 +7,7 @@
 #include <mm/slab.h>
 
 #include "core/record.h"
-#include "trigger.h"
+#include "event_file.h"
 
 /*
  * The offset of a second task's pid in the records of these events, so that set_event_pid follows a task that is
@@ -171,12 +171,6 @@ static void trace_events_changed(struct trace_array *tr, enum trace_change what)
 		trace_events_update_options(tr);
 }
 
-/* Triggers switch other events, and hold their probes. */
-static void trace_events_unhook(struct trace_array *tr)
-{
-	trace_event_clear_triggers(tr->events);
-}
-
 /* Nobody holds an event's probe any more, so each event that is on, for a user or by a command, goes off here. */
 static void trace_events_stop(struct trace_array *tr)
 {
@@ -197,7 +191,6 @@ static const char *trace_events_left(const struct trace_array *tr)
 static const struct trace_part events_part = {
 	.init = trace_events_init,
 	.changed = trace_events_changed,
-	.unhook = trace_events_unhook,
 	.stop = trace_events_stop,
 	.left = trace_events_left,
 	.free = trace_events_free,

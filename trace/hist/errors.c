@@ -73,15 +73,15 @@ void hist_explain(struct trace_refusal *r)
 	if (last.file == r->owner && last.what && !*last.what) {
 		r->logged = true;
 	} else if (last.file == r->owner && last.what) {
-		refusal_quote(r, "", r->text, "");
-		refusal_say(r, ", column %u: %s", last.column, last.what);
+		r->quote(r, "", r->text, "");
+		r->say(r, ", column %u: %s", last.column, last.what);
 		r->logged = last.logged;
 	} else if (r->error == EBUSY) {
-		refusal_quote(r, "", r->text, "");
-		refusal_say(r, ": another histogram reads its variables, and must go first");
+		r->quote(r, "", r->text, "");
+		r->say(r, ": another histogram reads its variables, and must go first");
 	} else if (r->error == EINVAL) {
-		refusal_say(r, "hist:keys=FIELD[,FIELD]...[:vals=FIELD[,FIELD]][:sort=FIELD[.descending]][:size=N]"
-			       "[:VARIABLE=VALUE][:HANDLER.ACTION] [if FILTER]");
+		r->say(r, "hist:keys=FIELD[,FIELD]...[:vals=FIELD[,FIELD]][:sort=FIELD[.descending]][:size=N]"
+			  "[:VARIABLE=VALUE][:HANDLER.ACTION] [if FILTER]");
 	}
 	last.what = NULL;
 	mutex_unlock(&event_mutex);

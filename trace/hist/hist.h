@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "events/trigger.h"
+#include "triggers/trigger.h"
 #include "errors.h"
 #include "map.h"
 

@@ -376,8 +376,7 @@ static int hist_debug_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
-static const struct text_file hist_file = EVENT_TEXT_OF(one_event_text, "hist", 0440, hist_show, NULL, NULL);
+static const struct text_file hist_file = EVENT_TEXT("hist", 0440, hist_show, NULL, NULL);
 REGISTER_EVENT_FILE(hist_file);
-static const struct text_file hist_debug_file =
-	EVENT_TEXT_OF(one_event_text, "hist_debug", 0440, hist_debug_show, NULL, NULL);
+static const struct text_file hist_debug_file = EVENT_TEXT("hist_debug", 0440, hist_debug_show, NULL, NULL);
 REGISTER_EVENT_FILE(hist_debug_file);

@@ -77,25 +77,7 @@ static int hold_tracer(struct trace_iterator *iter)
 	return ret;
 }
 
-void trace_pipe_explain(struct trace_refusal *r)
-{
-	const struct tracer *t = READ_ONCE(r->tr->current_trace);
-
-	r->logged = true; /* nothing was written that error_log could show */
-	if (r->error != EBUSY)
-		refusal_say(r, "cannot be opened: %s", errno_text(r->error));
-	else if (t->use_max_tr)
-		refusal_say(r,
-			    "cannot be opened while the latency tracer %s is set: what it took would be missing in the "
-			    "maximum; the file trace shows that",
-			    t->name);
-	else
-		refusal_say(r, "cannot be opened: somebody reads trace_pipe already");
-}
-static const struct trace_hint pipe_hint = {.file = "trace_pipe", .explain = trace_pipe_explain};
-REGISTER_TRACE_HINT(pipe_hint);
-
-/* 0, -ENOMEM, or -EBUSY, which trace_pipe_explain() explains. */
+/* 0, -ENOMEM, or -EBUSY. */
 static int tracing_open_pipe(struct inode *inode, struct file *file)
 {
 	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);

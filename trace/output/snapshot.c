@@ -191,20 +191,6 @@ static const struct file_operations snapshot_fops = {
 REGISTER_TRACEFS(snapshot, TRACEFS_ARRAY | TRACEFS_PER_CPU,
 		 {.path = "snapshot", .mode = 0640, .fop = &snapshot_fops, SNAPSHOT_TEXT});
 
-/* The sentence in error_log for a refused write, where the error's number alone would not tell what to do. */
-static void explain_snapshot(struct trace_refusal *r)
-{
-	if (r->error == EBUSY)
-		refusal_say(r, "the latency tracer in current_tracer uses the second buffer; set nop first");
-	else if (r->error == ENOMEM)
-		refusal_say(r, "not enough memory for a second buffer like the first; make buffer_size_kb smaller");
-}
-static const struct trace_hint snapshot_hint = {
-	.file = "snapshot",
-	.explain = explain_snapshot,
-	.takes = "0 (free it; not for one CPU), 1 (take a snapshot) or 2 (clear it)"};
-REGISTER_TRACE_HINT(snapshot_hint);
-
 /* What an empty snapshot shows in place of records: Linux's text, word by word, since scripts search for it. */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 {

@@ -1,14 +1,16 @@
 /*
  * A write to a control file that is refused says why, and what would be right: in the array's error_log, and
  * in one line of the kernel log. A file describes what it takes by a hint, which stands beside the file's own
- * operations; the same hints explain what the kernel command line asked for in vain.
+ * operations or in trace/refusals; the same hints explain what the kernel command line asked for in vain.
+ *
+ * The room trace/refusals makes the explanations. A kernel without it returns the same errors, and error_log has
+ * Linux's own words alone.
  */
 #pragma once
 
 #include <lib/printf.h>
 #include <lib/types.h>
 
-struct close_names;
 struct file;
 struct trace_array;
 
@@ -22,14 +24,18 @@ struct trace_refusal {
 	const char *why;  /* the reason, from the code that has refused; NULL: explain() finds it by the text */
 	int error;	  /* the errno, above 0 */
 	bool logged;	  /* explain() sets it: error_log has Linux's own words already, or must have no line */
+	/* For explain(). All of it is cut to what fits. */
+	void (*say)(struct trace_refusal *r, const char *fmt, ...) __printf(2, 3);
+	/* A text of a user in quotation marks, cut to what is readable, without control characters. */
+	void (*quote)(struct trace_refusal *r, const char *before, const char *text, const char *after);
 	size_t len;
 	char said[TRACE_SAID_MAX]; /* the explanation so far */
 };
 
 /* What a control file takes. Immutable. */
 struct trace_hint {
-	const char *file; /* its name; NULL: of the file's own code alone */
-	/* Said behind "'x' is not": "a number of KiB, 1 or more". NULL: `explain` says all. */
+	const char *subject; /* the file's name, or what its code calls tracefs_refused() with */
+	/* Said after "'x' is not": "a number of KiB, 1 or more". NULL: `explain` says all. */
 	const char *takes;
 	/*
 	 * NULL, or says what is wrong with this text; when it has said nothing, what the file takes is said. It is
@@ -41,40 +47,39 @@ struct trace_hint {
 };
 #define REGISTER_TRACE_HINT(h) REGISTER_IN(trace_hints, h)
 /* The common one. */
-#define TRACEFS_TAKES(id, filename, what)                                             \
-	static const struct trace_hint id##_hint = {.file = filename, .takes = what}; \
+#define TRACEFS_TAKES(id, filename, what)                                                \
+	static const struct trace_hint id##_hint = {.subject = filename, .takes = what}; \
 	REGISTER_TRACE_HINT(id##_hint)
 
-/* For explain(). All of it is cut to what fits. */
-void refusal_say(struct trace_refusal *r, const char *fmt, ...) __printf(2, 3);
-/* A text of a user in quotation marks, cut to what is readable, without control characters. */
-void refusal_quote(struct trace_refusal *r, const char *before, const char *text, const char *after);
-/* "; close: a, b", or nothing. */
-void refusal_say_close(struct trace_refusal *r, const struct close_names *close);
+/* The room that makes explanations; one at most. Its functions are called as those below say. err: above 0. */
+struct trace_explainer {
+	void (*write)(const struct file *file, const char *subject, const char *text, const char *why, int err);
+	void (*name)(const char *dir, const char *name, const char *what);
+	const char *(*boot)(struct trace_array *tr, const char *subject, void *owner, const char *text, int err);
+};
+#define REGISTER_TRACE_EXPLAINER(e) REGISTER_IN(trace_explainers, e)
 
 /*
  * `ret` is what the write will return: when that is an error about the text, it is explained by `why`, or else (NULL)
- * by the hint (NULL: the one for the file's name). Returns ret. Thread context, no lock held; takes a mutex and a
+ * by the hint of the subject (NULL: the file's name). Returns ret. Thread context, no lock held; takes a mutex and a
  * spinlock of its own, and what the hint takes.
  */
-ssize_t tracefs_refused_why(const struct file *file, const struct trace_hint *hint, const char *text, const char *why,
+ssize_t tracefs_refused_why(const struct file *file, const char *subject, const char *text, const char *why,
 			    ssize_t ret);
-static inline ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text,
-				      ssize_t ret)
+static inline ssize_t tracefs_refused(const struct file *file, const char *subject, const char *text, ssize_t ret)
 {
-	return tracefs_refused_why(file, hint, text, NULL, ret);
+	return tracefs_refused_why(file, subject, text, NULL, ret);
 }
-/* The same for a text file (struct text_kind): its hint is the struct trace_hint. */
+/* The same for a text file (struct text_kind): its hint is the subject. */
 ssize_t tracefs_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret);
 /* The same for a directory of an array that could not be made or removed: "instances/a". Only in the log. */
 void tracefs_refused_name(const char *dir, const char *name, const char *what);
-/* For the boot: what the file `file` of the top array would say. In a buffer that lasts until the next call.
+/*
+ * For the boot: what a file of the top array with this subject would say. In a buffer that lasts until the next call.
  */
-const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret);
-/* The same for a file that has this hint and belongs to `owner`. */
-const char *trace_boot_why_of(struct trace_array *tr, const struct trace_hint *hint, void *owner, const char *text,
-			      int ret);
-/* For the hints of trace_pipe and trace_pipe_raw (output/pipe.c): says why the file could not be opened. */
-void trace_pipe_explain(struct trace_refusal *r);
+const char *trace_boot_why(struct trace_array *tr, const char *subject, const char *text, int ret);
+/* The same for a file that belongs to `owner`. */
+const char *trace_boot_why_of(struct trace_array *tr, const char *subject, void *owner, const char *text, int ret);
 /* The `read` of a file that is only written: -EINVAL, and says so. */
+#define ONLY_WRITTEN "only written" /* the subject */
 ssize_t tracefs_only_written(struct file *file, char __user *buf, size_t n, loff_t *pos);

@@ -20,7 +20,6 @@
 #include "ftrace/internal.h"
 #include "tracefs/words.h"
 #include "tracers/graph/graph.h"
-#include "func_probe.h"
 #include "function_commands.h"
 #include "function_filter.h"
 #include "function_modules.h"
@@ -225,6 +224,14 @@ bool function_modules_word(const char *text)
 	return function_modules() && colon && !strncmp(colon, ":mod:", 5);
 }
 
+/* The commands that were written come in force. 0 or -errno. event_mutex held. */
+static int commit_commands(void)
+{
+	const struct function_commands *commands = function_commands();
+
+	return commands ? commands->commit() : 0;
+}
+
 /*
  * One complete word, after which the next one begins. A name or pattern changes the copy; "!" before it takes out of
  * the copy. A command ("schedule:traceoff:5") does not touch the set, and is in force at the end of the write; a filter
@@ -232,6 +239,7 @@ bool function_modules_word(const char *text)
  */
 static int process_word(struct filter_writer *w, const char **why)
 {
+	const struct function_commands *commands = w->graph || w->exclude ? NULL : function_commands();
 	bool remove = w->word[0] == '!';
 
 	w->parser.cont = false;
@@ -241,7 +249,7 @@ static int process_word(struct filter_writer *w, const char **why)
 		return w->modules->word(w->array, &w->set, &w->words, w->exclude, w->word);
 	}
 	if (strchr(w->word, ':'))
-		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->word, why);
+		return commands ? commands->word(w->tr, w->word, why) : -EINVAL;
 	w->changed = true;
 	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->word + remove, !remove);
 }
@@ -296,7 +304,7 @@ ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n,
 	mutex_lock(&event_mutex);
 	w->refused[0] = '\0';
 	ret = take_words(w, text, size, &why);
-	err = func_probes_commit();
+	err = commit_commands();
 	mutex_unlock(&event_mutex);
 	if (n && !size) {
 		word_parser_drop(&w->parser);
@@ -388,7 +396,7 @@ static void writer_finish(struct file *file, struct filter_writer *w)
 	if (w->parser.cont) {
 		mutex_lock(&event_mutex);
 		process_word(w, &why);
-		func_probes_commit();
+		commit_commands();
 		mutex_unlock(&event_mutex);
 	}
 	if (w->changed)
@@ -411,12 +419,13 @@ static void writer_finish(struct file *file, struct filter_writer *w)
  */
 static void *command_from(struct filter_writer *w, loff_t *pos)
 {
+	const struct function_commands *commands = function_commands();
 	loff_t first = ftrace_nr_recs + ROOM_FOR_MODULES;
 
-	if (!w->tr)
+	if (!w->tr || !commands)
 		return NULL;
 	w->command = max(*pos, first) - first;
-	if (!ftrace_command_from(w->tr, &w->command))
+	if (!commands->from(w->tr, &w->command))
 		return NULL;
 	*pos = first + w->command;
 	return w;
@@ -478,7 +487,7 @@ static int filter_show(struct seq_file *m, void *v)
 	const struct filter_writer *w = m->private;
 
 	if (v == w)
-		ftrace_command_show(m, w->tr, w->command);
+		function_commands()->show(m, w->tr, w->command);
 	else if (v == &w->modules)
 		w->modules->show(m, w->array, w->exclude, w->shown);
 	else if (v != m)

@@ -1,4 +1,4 @@
-/* Control files that hold a set of functions, such as set_ftrace_filter: function_files.c, function_refused.c. */
+/* Control files that hold a set of functions, such as set_ftrace_filter: function_files.c. */
 #pragma once
 
 #include "tracefs/refused.h"
@@ -14,8 +14,6 @@ struct graph_filter;
 int ftrace_filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph);
 ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos);
 int ftrace_filter_release(struct inode *inode, struct file *file);
-/* For a hint: what is wrong with a word of a file that takes names and filters by module, but no commands. */
-void ftrace_explain_names(struct trace_refusal *r);
 
 /* A file that holds one of the two sets of an ftrace_ops, or the set of a graph filter: see ftrace_filter_open(). */
 #define FILTER_FILE(id, places, ops, exclude, graph)                  \
@@ -31,12 +29,3 @@ void ftrace_explain_names(struct trace_refusal *r);
 		.release = ftrace_filter_release,                     \
 	};                                                            \
 	TRACEFS_FILE(id, #id, 0640, places, &id##_fops)
-
-/* What it says when it refuses a word. */
-#define FILTER_HINT(id, fn)                                                              \
-	static const struct trace_hint id##_hint = {                                     \
-		.file = #id,                                                             \
-		.takes = "the name of a function or a pattern, or '!' and one of these", \
-		.explain = fn,                                                           \
-	};                                                                               \
-	REGISTER_TRACE_HINT(id##_hint)

@@ -8,9 +8,9 @@
 
 struct ftrace_regs;
 unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs);
-#include "../../../trace/tracers/func_probe.c"
-#include "../../../trace/tracers/function_commands.c"
-#include "../../../trace/tracers/function_dear.c"
+#include "../../../trace/commands/probe.c"
+#include "../../../trace/commands/command.c"
+#include "../../../trace/commands/dear.c"
 
 /* ---- What it stands on: an array with one event, sched:e. */
 struct trace_array global_trace;
@@ -97,7 +97,7 @@ static int collect(const char *text)
 	char word[64];
 
 	strcpy(word, text);
-	return ftrace_process_command(&global_trace, word, &why);
+	return process_command(&global_trace, word, &why);
 }
 
 static int command(const char *text)

@@ -67,11 +67,6 @@ static int hold_tracer(const struct raw_reader *r)
 	return ret;
 }
 
-static const struct trace_hint pipe_raw_hint = {.file = "trace_pipe_raw", .explain = trace_pipe_explain};
-REGISTER_TRACE_HINT(pipe_raw_hint);
-static const struct trace_hint snapshot_raw_hint = {.file = "snapshot_raw", .explain = trace_pipe_explain};
-REGISTER_TRACE_HINT(snapshot_raw_hint);
-
 static void free_page_in_hand(struct raw_page *page)
 {
 	if (page->data)
@@ -491,15 +486,15 @@ TRACEFS_NUMBER_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, s
 static void explain_subbuf_size(struct trace_refusal *r)
 {
 	if (r->error == EBUSY)
-		refusal_say(r, "the size stays while the file trace or snapshot is open, or a program has mapped "
-			       "trace_pipe_raw: close it first");
+		r->say(r, "the size stays while the file trace or snapshot is open, or a program has mapped "
+			  "trace_pipe_raw: close it first");
 	if (r->error != ENOMEM)
 		return;
-	refusal_quote(r, "not enough memory for sub-buffers of ", r->text, " KiB");
-	refusal_say(r, ": each needs as much in one piece, and each of %u CPUs at least three", nr_cpu_ids);
+	r->quote(r, "not enough memory for sub-buffers of ", r->text, " KiB");
+	r->say(r, ": each needs as much in one piece, and each of %u CPUs at least three", nr_cpu_ids);
 }
 static const struct trace_hint subbuf_size_hint = {
-	.file = "buffer_subbuf_size_kb", .takes = "a number of KiB from 1 to 512", .explain = explain_subbuf_size};
+	.subject = "buffer_subbuf_size_kb", .takes = "a number of KiB from 1 to 512", .explain = explain_subbuf_size};
 REGISTER_TRACE_HINT(subbuf_size_hint);
 
 /* Records tell their time as the distance from the one before. (Whole stamps are for Linux's histograms.) */

@@ -268,19 +268,19 @@ static void explain_ksym(struct trace_refusal *r)
 	strscpy(name, r->text, op - r->text + 1);
 	addr = kallsyms_lookup_name(name);
 	if (!addr) {
-		refusal_quote(r, "the kernel has no variable or function ", name, " (/proc/kallsyms)");
+		r->quote(r, "the kernel has no variable or function ", name, " (/proc/kallsyms)");
 		return;
 	}
 	mutex_lock(&ksym_tracer_mutex);
 	ksym = find_ksym(addr);
 	if (ksym && ksym->attr.bp_type == (u32)type)
-		refusal_quote(r, "", name, " is watched in this way already");
+		r->quote(r, "", name, " is watched in this way already");
 	else if (!ksym && !type)
-		refusal_quote(r, "", name, " is not watched");
+		r->quote(r, "", name, " is not watched");
 	mutex_unlock(&ksym_tracer_mutex);
 }
 static const struct trace_hint ksym_trace_filter_hint = {
-	.file = "ksym_trace_filter",
+	.subject = "ksym_trace_filter",
 	.takes = "symbol:rw-, symbol:-w- or (aarch64) symbol:r-- to watch a variable, symbol:--- to end that, 0: all",
 	.explain = explain_ksym,
 };

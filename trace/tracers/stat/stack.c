@@ -249,7 +249,6 @@ static const struct text_file irq_stack_file = {
 REGISTER_DEBUGFS(irq_stack_file);
 
 FILTER_FILE(stack_trace_filter, TRACEFS_TOP, &stack_trace_ops, false, NULL);
-FILTER_HINT(stack_trace_filter, ftrace_explain_names);
 
 /* ---- The kernel command line */
 

@@ -28,4 +28,9 @@ while test $status = 0; do
 done
 echo full $status
 dmesg | grep -o 'Out of memory: .*(dd), which needed a page' | tr -d 0-9
-(echo '*:mod:none' > set_ftrace_filter) 2> /dev/null || tail -3 error_log | grep -c mod:none
+(echo 'schedule:traceoff' > set_ftrace_filter) 2>&1 | grep -o 'Invalid argument'
+grep -c traceoff set_ftrace_filter
+(echo '*:mod:none' > set_ftrace_filter) 2>&1 | grep -o 'Invalid argument'
+cat error_log
+dmesg | grep -c mod:none
+(echo 'nofield > 1' > events/sched/sched_switch/filter) 2> /dev/null || grep -c 'error: Field not found' error_log

@@ -9,8 +9,8 @@
 #include <time/irq_share.h>
 
 #include "core/array.h"
-#include "function_commands.h"
-#include "function_dear.h"
+#include "commands.h"
+#include "dear.h"
 
 static const char *const dear_names[NR_DEAR_COMMANDS] = {
 	[DEAR_CPUDUMP] = "cpudump",

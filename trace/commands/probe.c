@@ -25,9 +25,9 @@
 #include <sched/sched.h>
 
 #include "core/aside.h"
-#include "events/trigger.h"
+#include "triggers/trigger.h"
 #include "ftrace/internal.h"
-#include "func_probe.h"
+#include "commands.h"
 
 /*
  * The callback of every probe. The core has already made sure that it is not called from inside itself or any tracer.

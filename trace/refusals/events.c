@@ -11,8 +11,9 @@
 #include <lib/string.h>
 
 #include "core/aside.h"
-#include "text_file.h"
-#include "trigger.h"
+#include "events/text_file.h"
+#include "triggers/trigger.h"
+#include "refusals.h"
 
 /* A file's i_private is its event, its system or its whole set, and each of them knows its array. */
 static struct trace_array *array_of_event(void *owner)
@@ -32,9 +33,15 @@ static struct trace_array *array_of_all(void *owner)
 
 #define TAKES_SWITCH "0 (off) or 1 (on)"
 /* The files `enable` of an event, of a system and of all events take the same texts and differ in their owner. */
-const struct trace_hint event_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_event};
-const struct trace_hint system_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_system};
-const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_all};
+static const struct trace_hint event_enable_hint = {
+	.subject = EVENT_ENABLE, .takes = TAKES_SWITCH, .array_of = array_of_event};
+REGISTER_TRACE_HINT(event_enable_hint);
+static const struct trace_hint system_enable_hint = {
+	.subject = SYSTEM_ENABLE, .takes = TAKES_SWITCH, .array_of = array_of_system};
+REGISTER_TRACE_HINT(system_enable_hint);
+static const struct trace_hint all_enable_hint = {
+	.subject = ALL_ENABLE, .takes = TAKES_SWITCH, .array_of = array_of_all};
+REGISTER_TRACE_HINT(all_enable_hint);
 
 /* ---- Names of events */
 
@@ -49,7 +56,7 @@ bool refusal_knows_event(const struct trace_refusal *r, const char *system, cons
 }
 
 /*
- * Declared in text_file.h: names that look like the one asked for, or where the names are. With a system in front
+ * Declared in refusals.h: names that look like the one asked for, or where the names are. With a system in front
  * "SYSTEM:EVENT" is compared as a whole, as either part may be misspelt; a single word is compared with names of events
  * and of systems.
  */
@@ -102,7 +109,7 @@ static void explain_set_event(struct trace_refusal *r)
 	system = strchr(word, ':') ? strsep(&event, ":") : NULL;
 	refusal_say_close_events(r, system, event);
 }
-static const struct trace_hint set_event_hint = {.file = "set_event", .explain = explain_set_event};
+static const struct trace_hint set_event_hint = {.subject = "set_event", .explain = explain_set_event};
 REGISTER_TRACE_HINT(set_event_hint);
 
 /* ---- Filters */
@@ -202,35 +209,41 @@ static void explain_system_filter(struct trace_refusal *r)
 	r->logged = r->error != ENOMEM;
 }
 
-/* The hints of the two kinds of filter files; a refused write passes them to tracefs_refused(). */
-const struct trace_hint event_filter_hint = {
+/* The hints of the two kinds of filter files. */
+static const struct trace_hint event_filter_hint = {
+	.subject = EVENT_FILTER,
 	.takes = "a filter, such as common_pid > 1 && common_flags == 0; 0 takes the filter away",
 	.explain = explain_event_filter,
 	.array_of = array_of_event};
-const struct trace_hint system_filter_hint = {
+REGISTER_TRACE_HINT(event_filter_hint);
+static const struct trace_hint system_filter_hint = {
+	.subject = SYSTEM_FILTER,
 	.takes = "a filter for the fields of any event of this system; each event's file `format` has them",
 	.explain = explain_system_filter,
 	.array_of = array_of_system};
+REGISTER_TRACE_HINT(system_filter_hint);
 
-/* ---- Triggers */
+/* ---- Triggers. A kernel without the room has no file of this kind. */
 
 static void say_triggers(struct trace_refusal *r)
 {
+	const struct event_triggers *triggers = event_triggers();
 	const struct trigger_command *c;
 
 	refusal_say(r, "; there are:");
-	for_each_trigger_command(c)
+	for (unsigned n = 0; (c = triggers->command(n)); n++)
 		refusal_say(r, " %s", c->name);
 }
 
 static const struct trigger_command *command_of(const char *name)
 {
+	const struct event_triggers *triggers = event_triggers();
 	const struct trigger_command *c;
 
-	for_each_trigger_command(c)
+	for (unsigned n = 0; (c = triggers->command(n)); n++)
 		if (!strcmp(c->name, name))
-			return c;
-	return NULL;
+			break;
+	return c;
 }
 
 /* `target` is what stands behind "enable_event:" or "disable_event:", with a count behind a third colon perhaps. */
@@ -273,5 +286,8 @@ static void explain_event_trigger(struct trace_refusal *r)
 	if (!r->len && filter)
 		explain_filter_text(r, filter + strlen(" if "));
 }
-const struct trace_hint event_trigger_hint = {
-	.takes = "TRIGGER[:COUNT] [if FILTER]", .explain = explain_event_trigger, .array_of = array_of_event};
+static const struct trace_hint event_trigger_hint = {.subject = EVENT_TRIGGER,
+						     .takes = "TRIGGER[:COUNT] [if FILTER]",
+						     .explain = explain_event_trigger,
+						     .array_of = array_of_event};
+REGISTER_TRACE_HINT(event_trigger_hint);

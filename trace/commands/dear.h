@@ -1,4 +1,4 @@
-/* Function commands that are so dear that a CPU may need to do without them. Private to trace/tracers/. */
+/* Function commands that are so dear that a CPU may need to do without them. Private to trace/commands. */
 #pragma once
 
 #include <sched/stop.h>

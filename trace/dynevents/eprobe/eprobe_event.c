@@ -16,8 +16,8 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
-#include "events/trigger.h"
-#include "probe.h"
+#include "triggers/trigger.h"
+#include "../probe.h"
 
 struct eprobe {
 	struct probe probe;

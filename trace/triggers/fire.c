@@ -8,7 +8,7 @@
  * condition. This order is Linux's.
  *
  * Context: probes, which run in any context with preemption off. Nothing here locks, allocates or sleeps; how lists and
- * flags change is told in trigger_set.c.
+ * flags change is told in set.c.
  */
 #include <lib/string.h>
 #include <sched/sched.h>

@@ -1,6 +1,6 @@
 /*
  * Function commands ("schedule:traceoff:5"): when a function is called, tracing is switched, a stack is kept, or the
- * trace is dumped. This file has what the commands do, how their text is read, and how they are listed; func_probe.c
+ * trace is dumped. This file has what the commands do, how their text is read, and how they are listed; probe.c
  * knows which functions have which command. No tracer need be selected.
  */
 #include <arch/ftrace.h>
@@ -11,13 +11,13 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 
-#include "events/trigger.h"
+#include "triggers/trigger.h"
 #include "ftrace/internal.h"
 #include "core/aside.h"
 #include "records/records.h"
-#include "func_probe.h"
-#include "function_commands.h"
-#include "function_dear.h"
+#include "tracers/function_commands.h"
+#include "commands.h"
+#include "dear.h"
 
 /* ---- What the commands do */
 
@@ -85,7 +85,7 @@ static const struct func_command *find_command(const char *name)
 	return NULL;
 }
 
-const char *ftrace_command_name(unsigned n, bool *of_event)
+static const char *command_name(unsigned n, bool *of_event)
 {
 	if (n >= ARRAY_SIZE(commands))
 		return NULL;
@@ -167,7 +167,7 @@ static int process_event(struct func_users *users, const char *glob, char *param
 }
 
 /* Without an array there is no command, but a name that is none is wrong first, as in Linux. */
-int ftrace_process_command(struct trace_array *tr, char *text, const char **why)
+static int process_command(struct trace_array *tr, char *text, const char **why)
 {
 	const char *glob = strsep(&text, ":");
 	struct func_users users = {.tr = tr, .command = find_command(strsep(&text, ":")), .why = why};
@@ -207,7 +207,7 @@ static struct func_probe *probe_at(struct trace_array *tr, loff_t pos)
 }
 
 /* event_mutex keeps the list of probes, ftrace_lock their filters; the caller holds both. */
-bool ftrace_command_from(struct trace_array *tr, loff_t *pos)
+static bool command_from(struct trace_array *tr, loff_t *pos)
 {
 	struct func_probe *probe = probe_at(tr, *pos);
 	unsigned rec = *pos % ftrace_nr_recs;
@@ -227,7 +227,7 @@ bool ftrace_command_from(struct trace_array *tr, loff_t *pos)
  * One line of set_ftrace_filter: the site, the command, and how often it may still act. pos: probe and record in one
  * number. The caller holds event_mutex and ftrace_lock.
  */
-void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
+static void command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
 {
 	const struct func_probe *probe = probe_at(tr, pos);
 	unsigned rec = pos % ftrace_nr_recs;
@@ -247,3 +247,12 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
 	else
 		seq_printf(m, ":count=%ld\n", count);
 }
+
+static const struct function_commands commands_room = {
+	.word = process_command,
+	.commit = func_probes_commit,
+	.from = command_from,
+	.show = command_show,
+	.name = command_name,
+};
+REGISTER_FUNCTION_COMMANDS(commands_room);

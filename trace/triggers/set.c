@@ -1,6 +1,6 @@
 /*
  * The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex is held throughout. What
- * they do in probes is in trigger.c.
+ * they do in probes is in fire.c.
  *
  * Triggers change an event's flags from its probes.
  *
@@ -23,6 +23,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
+#include "events/text_file.h"
 #include "trigger.h"
 
 /* ---- The list */
@@ -168,9 +169,13 @@ static struct event_trigger *unlink_all(struct trace_event_file *file, struct ev
 	return removed;
 }
 
-/* All triggers of all events are unlinked first and freed together, so an instance goes after one grace period. */
-void trace_event_clear_triggers(struct trace_event_set *set)
+/*
+ * trace_part.unhook: triggers switch other events, and hold their probes. All triggers of all events are unlinked first
+ * and freed together, so an instance goes after one grace period.
+ */
+static void clear_triggers(struct trace_array *tr)
 {
+	struct trace_event_set *set = tr->events;
 	struct event_trigger *removed = NULL;
 	struct trace_event_file *file;
 
@@ -179,10 +184,22 @@ void trace_event_clear_triggers(struct trace_event_set *set)
 	free_unlinked(set, unlink_all(&set->print, removed));
 }
 
-void trace_event_clear_triggers_of(struct trace_event_file *file)
+static const struct trace_part triggers_part = {.unhook = clear_triggers};
+REGISTER_TRACE_PART(triggers_part);
+
+static void clear_triggers_of(struct trace_event_file *file)
 {
 	free_unlinked(file->tr->events, unlink_all(file, NULL));
 }
+
+static const struct event_triggers triggers_room = {
+	.end = trace_event_end_triggers,
+	.fire_within = trace_event_fire_within,
+	.fire_left = trace_event_fire_left,
+	.clear = clear_triggers_of,
+	.command = trigger_command_nr,
+};
+REGISTER_EVENT_TRIGGERS(triggers_room);
 
 /* ---- Reading a command. The text is cut into pieces where it lies. */
 
@@ -196,7 +213,8 @@ static const struct trigger_command *find_command(const char *name)
 	return NULL;
 }
 
-void trace_event_truncate_triggers(struct trace_event_file *file)
+/* `echo TEXT > trigger`: the file was opened with O_TRUNC. Commands may do something then. */
+static void trigger_truncated(const struct text_file *text, void *file)
 {
 	const struct trigger_command *c;
 
@@ -311,11 +329,12 @@ static int remove_like(struct trace_event_file *file, const struct trigger_comma
 }
 
 /*
- * The text of one write is one trigger. A trigger that is refused leaves nothing behind: it is freed before any probe
- * has seen it.
+ * The text of one write is one trigger: "[!]command[:parameters][ if filter]". A trigger that is refused leaves nothing
+ * behind: it is freed before any probe has seen it. 0 or -errno.
  */
-int trace_event_set_trigger(struct trace_event_file *file, char *text)
+static int trigger_store(char *text, void *owner)
 {
+	struct trace_event_file *file = owner;
 	bool remove = *text == '!';
 	char *rest = text + remove, *name = strsep(&rest, ": \t");
 	const struct trigger_command *command = find_command(name);
@@ -363,8 +382,9 @@ static void show_trigger(struct seq_file *m, const struct event_trigger *t)
 	seq_putc(m, '\n');
 }
 
-void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file *file)
+static int trigger_show(struct seq_file *m, void *owner)
 {
+	const struct trace_event_file *file = owner;
 	const struct trigger_command *c;
 
 	if (!file->triggers) {
@@ -375,4 +395,14 @@ void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file
 	}
 	for (const struct event_trigger *t = file->triggers; t; t = t->next)
 		show_trigger(m, t);
+	return 0;
 }
+
+static const struct text_kind trigger_text = {.max = FILTER_TEXT_MAX,
+					      .lock = &event_mutex,
+					      .check = event_is_there,
+					      .refused = event_text_refused,
+					      .truncated = trigger_truncated};
+static const struct text_file trigger_file =
+	EVENT_TEXT_OF(trigger_text, "trigger", 0640, trigger_show, trigger_store, EVENT_TRIGGER);
+REGISTER_EVENT_FILE(trigger_file);

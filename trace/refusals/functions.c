@@ -13,9 +13,9 @@
 
 #include "events/text_file.h"
 #include "ftrace/internal.h"
-#include "function_commands.h"
-#include "function_filter.h"
-#include "function_modules.h"
+#include "tracers/function_commands.h"
+#include "tracers/function_modules.h"
+#include "refusals.h"
 
 #define WORD_MAX 128 /* longer ones are explained by their beginning */
 
@@ -104,10 +104,11 @@ static bool say_no_match(struct trace_refusal *r, const char *pattern)
  */
 static unsigned kind_of_command(const char *command)
 {
+	const struct function_commands *commands = function_commands();
 	const char *name;
 	bool of_event;
 
-	for (unsigned n = 0; (name = ftrace_command_name(n, &of_event)); n++)
+	for (unsigned n = 0; commands && (name = commands->name(n, &of_event)); n++)
 		if (!strcmp(name, command))
 			return 1 + of_event;
 	return 0;
@@ -116,11 +117,12 @@ static unsigned kind_of_command(const char *command)
 /* "mod" is no entry of the table of commands, as it changes a filter and calls nothing. So it is named here. */
 static void say_commands(struct trace_refusal *r)
 {
+	const struct function_commands *commands = function_commands();
 	const char *name;
 	bool of_event;
 
-	refusal_say(r, "; there are:%s", function_modules() ? " mod" : "");
-	for (unsigned n = 0; (name = ftrace_command_name(n, &of_event)); n++)
+	refusal_say(r, "%s%s", commands || function_modules() ? "; there are:" : "", function_modules() ? " mod" : "");
+	for (unsigned n = 0; commands && (name = commands->name(n, &of_event)); n++)
 		refusal_say(r, " %s", name);
 }
 
@@ -154,8 +156,8 @@ static void explain_module(struct trace_refusal *r)
 }
 
 /*
- * The parts are looked at from left to right, as ftrace_process_command() reads them, and the first that is wrong is
- * the explanation. That a command is there already, or is not there, is the reason that the function gives itself.
+ * The parts are looked at from left to right, as trace/commands reads them, and the first that is wrong is the
+ * explanation. That a command is there already, or is not there, is the reason that the function gives itself.
  */
 static void explain_command(struct trace_refusal *r, const char *glob, const char *command, char *params)
 {
@@ -201,7 +203,8 @@ static void explain_filter(struct trace_refusal *r)
 		say_no_match(r, glob + (*glob == '!'));
 }
 
-void ftrace_explain_names(struct trace_refusal *r)
+/* A file that takes names and filters by module, but no commands. */
+static void explain_names(struct trace_refusal *r)
 {
 	if (function_modules_word(r->text) && *r->text == '!')
 		explain_module(r);
@@ -211,7 +214,15 @@ void ftrace_explain_names(struct trace_refusal *r)
 		refusal_quote(r, "", r->text + 1, " is not in the file, so it cannot be taken away");
 }
 
+#define FILTER_HINT(id, fn)                                                              \
+	static const struct trace_hint id##_hint = {                                     \
+		.subject = #id,                                                          \
+		.takes = "the name of a function or a pattern, or '!' and one of these", \
+		.explain = fn,                                                           \
+	};                                                                               \
+	REGISTER_TRACE_HINT(id##_hint)
 FILTER_HINT(set_ftrace_filter, explain_filter);
-FILTER_HINT(set_ftrace_notrace, ftrace_explain_names);
-FILTER_HINT(set_graph_function, ftrace_explain_names);
-FILTER_HINT(set_graph_notrace, ftrace_explain_names);
+FILTER_HINT(set_ftrace_notrace, explain_names);
+FILTER_HINT(set_graph_function, explain_names);
+FILTER_HINT(set_graph_notrace, explain_names);
+FILTER_HINT(stack_trace_filter, explain_names);

@@ -1,4 +1,4 @@
-/* Which functions have a function command: func_probe.c, for function_commands.c. Private to trace/tracers. */
+/* Which functions have a function command: probe.c, for command.c. Private to trace/commands. */
 #pragma once
 
 #include <trace/ftrace.h>
@@ -68,3 +68,6 @@ int func_probes_add(const struct func_users *users, const char *glob, union func
 int func_probes_remove(const struct func_users *users, const char *glob);
 /* What was collected comes in force. 0; or -errno, and nothing of it is in force. event_mutex held; sleeps. */
 int func_probes_commit(void);
+
+/* Take a command away from all functions of all arrays. Takes event_mutex. command.c */
+void ftrace_remove_command(const char *name);

@@ -8,9 +8,9 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
-#include "tracefs/refused.h"
-#include "aside.h"
-#include "tracer.h"
+#include "core/aside.h"
+#include "core/tracer.h"
+#include "refusals.h"
 
 /* Tracers that old texts name. `now` is what does the same work here. */
 static const struct {
@@ -87,7 +87,7 @@ static void explain_current_tracer(struct trace_refusal *r)
 		refusal_say(r, "a latency tracer needs a trace_clock that measures time, such as local");
 	}
 }
-static const struct trace_hint current_tracer_hint = {.file = "current_tracer", .explain = explain_current_tracer};
+static const struct trace_hint current_tracer_hint = {.subject = "current_tracer", .explain = explain_current_tracer};
 REGISTER_TRACE_HINT(current_tracer_hint);
 
 TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
