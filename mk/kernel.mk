@@ -9,7 +9,7 @@ FOLDERS   += $(filter-out %/include $(KERNEL_ROOMS),$(patsubst %/,%,$(wildcard a
 BRANCH_SRC := $(wildcard trace/tracers/branch/*.c)
 KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C) $(if $(BRANCH),,$(BRANCH_SRC)),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 # A kernel that leaves rooms out is another link of the same objects, but for those that hold generated tables.
-VARIED    := kernel/proc/syscall_table.c trace/events/syscalls.c kernel/init/config.c
+VARIED    := kernel/proc/syscall_table.c trace/syscalls/syscalls.c kernel/init/config.c
 OWN       := $(if $(filter $(BUILD),$(FULL)),$(KSRC),$(filter $(VARIED),$(KSRC)))
 object     = $(foreach source,$(1),$(if $(filter $(source),$(OWN)),$(BUILD),$(FULL))/$(basename $(source)).o)
 KOBJ      := $(call object,$(KSRC))

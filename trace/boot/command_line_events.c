@@ -20,6 +20,7 @@
 
 #include "dynevents/dynevent.h"
 #include "events/text_file.h"
+#include "instances/instances.h"
 #include "tracefs/refused.h"
 #include "command_line.h"
 

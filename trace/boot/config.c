@@ -21,6 +21,7 @@
 #include "core/options.h"
 #include "dynevents/dynevent.h"
 #include "events/text_file.h"
+#include "instances/instances.h"
 #include "tracefs/refused.h"
 #include "command_line.h"
 

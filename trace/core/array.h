@@ -239,8 +239,4 @@ static inline bool trace_pids_ignore(const struct trace_pids *pids, int pid)
 	return (only && !trace_pid_in(only, pid)) || (but && trace_pid_in(but, pid));
 }
 
-/* core/instances.c: the root of tracefs is there: the directory instances, with those made before. 0 or -errno. */
-int create_instances_dir(struct dentry *root);
-/* An array without a directory, for which there is no tracefs yet. ERR_PTR: -EEXIST, -ENOMEM. Boot, thread. */
-struct trace_array *trace_array_create(const char *name);
 int create_array_dir(struct trace_array *tr); /* core/dir.c: all files of tr, in tr->dir. 0 or -errno */

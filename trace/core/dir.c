@@ -95,7 +95,7 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 	ret = create_array_dir(&global_trace);
 	if (!ret)
 		ret = create_trace_stats(sb->s_root);
-	return ret ?: create_instances_dir(sb->s_root);
+	return ret;
 }
 
 static const struct file_system_type tracefs_type = {

@@ -34,7 +34,7 @@ struct trace_event_system {
 /*
  * The place of a late event, behind the kernel's own events. A late event comes at run time, with a module or because a
  * user has defined it (trace/dynevents). Names are copies whose memory stays when the event goes, so they are read
- * without a lock (events/late.c).
+ * without a lock (trace/late).
  */
 #define ROOM_FOR_LATE_EVENTS 384
 struct trace_late_place {
@@ -100,11 +100,14 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 /* events/set.c. event_mutex held, or no other code can find the set yet. */
 void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
 struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
-/* events/late.c: a new set gets the late events that are there; one that ends gets no more. No lock. */
-void trace_late_events_join(struct trace_event_set *set);
-void trace_late_events_leave(struct trace_event_set *set);
+/* The room that has late events, trace/late: a new set gets those that are there; one that ends gets no more. No lock. */
+struct late_events {
+	void (*join)(struct trace_event_set *set);
+	void (*leave)(struct trace_event_set *set);
+};
+#define REGISTER_LATE_EVENTS(l) REGISTER_IN(late_events, l)
 /*
- * Late events. event_mutex held; may sleep. add: the event gets a place in the sets of all arrays. 0; -EEXIST: there is
+ * Late events, for the rooms that need trace/late. event_mutex held; may sleep. add: the event gets a place in the sets of all arrays. 0; -EEXIST: there is
  * such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then. trace_late_events_ready() must follow
  * the last of several.
  *
@@ -123,7 +126,7 @@ bool trace_late_event_is_busy(const struct trace_event_call *call);
 void trace_late_event_why_busy(const struct trace_event_call *call, char *why, size_t size);
 
 /*
- * The event stays until unpin: its module, or what a user has made. 0, or -EBUSY: the module's init has not returned
+ * events/switch.c. The event stays until unpin: its module, or what a user has made. 0, or -EBUSY: the module's init has not returned
  * yet, or it is going. event_mutex held for the first, any context for the second.
  */
 int trace_event_pin(struct trace_event_file *file);
@@ -193,8 +196,11 @@ void tp_printk_boot_end(void);
 void trace_print_event_init(struct trace_event_set *set);
 bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n);
 
-/* events/syscalls.c: the name of the system call, without "sys_"; NULL: there is none of this number. Any context. */
-const char *trace_syscall_name(u64 nr);
+/*
+ * The name of the system call, without "sys_"; NULL: there is none of this number. Any context. The pointer is NULL in a
+ * kernel without trace/syscalls.
+ */
+extern const char *(*trace_syscall_name)(u64 nr); /* [I, boot] */
 /* events/eval_map.c: names of values that came at run time, with a module, in the order of coming. [e] */
 struct trace_late_evals {
 	struct list_head list;

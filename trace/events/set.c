@@ -1,6 +1,6 @@
 /*
  * The set of an array: its state of every event there is, and the systems that these belong to. It is made with the
- * array. Late events come and go in it (events/late.c).
+ * array. Late events come and go in it (trace/late).
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -8,6 +8,10 @@
 
 #include "core/record.h"
 #include "event_file.h"
+
+const char *(*trace_syscall_name)(u64 nr);
+const struct trace_event_call *trace_late_calls[ROOM_FOR_LATE_EVENTS];
+DECLARE_TABLE(late_events, const struct late_events);
 
 /*
  * The offset of a second task's pid in the records of these events, so that set_event_pid follows a task that is
@@ -128,6 +132,7 @@ static int alloc_systems(struct trace_event_set *set)
 /* The state of all events for a new array. On an error trace_events_free() takes back what was made. */
 static int trace_events_init(struct trace_array *tr)
 {
+	const struct late_events *late;
 	int ret;
 
 	tr->events = alloc_set(tr);
@@ -135,7 +140,8 @@ static int trace_events_init(struct trace_array *tr)
 		return -ENOMEM;
 	ret = alloc_systems(tr->events);
 	if (!ret)
-		trace_late_events_join(tr->events);
+		for_each_in_table(late_events, late)
+			late->join(tr->events);
 	return ret;
 }
 
@@ -144,11 +150,13 @@ static void trace_events_free(struct trace_array *tr)
 {
 	/* Also called for an array whose trace_events_init() has failed halfway. */
 	struct trace_event_set *set = tr->events;
+	const struct late_events *late;
 	struct trace_event_file *file;
 
 	if (!set)
 		return;
-	trace_late_events_leave(set);
+	for_each_in_table(late_events, late)
+		late->leave(set);
 	for_each_event(set, file) {
 		if (!file->filter_text)
 			continue; /* and no filter: most of them */

@@ -2,6 +2,7 @@
  * Events on and off, and what their probes do. A probe runs with preemption off and knows its trace_event_file; what
  * that points to is changed under event_mutex and lives a grace period longer than probes can see it.
  */
+#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -43,7 +44,7 @@ static void stop_cmdlines(void)
 
 /*
  * Registers or unregisters the event's probe. Most events are a probe on a tracepoint of their own. System calls share
- * two tracepoints, so their class does it in its own way (events/syscalls.c). 0 or -errno.
+ * two tracepoints, so their class does it in its own way (trace/syscalls). 0 or -errno.
  */
 static int reg_probe(struct trace_event_file *file, bool on)
 {
@@ -175,6 +176,27 @@ void trace_event_release_later(struct trace_event_file *file)
 {
 	if (!--file->soft_users && (file->flags & EVENT_FILE_SOFT_DISABLED))
 		disable(file);
+}
+
+int trace_event_pin(struct trace_event_file *file)
+{
+	struct module *mod = file->call->module;
+
+	if (file->call->pins) {
+		__atomic_fetch_add(file->call->pins, 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	if (mod && READ_ONCE(mod->state) != MODULE_STATE_LIVE)
+		return -EBUSY;
+	return try_module_get(mod) ? 0 : -EBUSY;
+}
+
+void trace_event_unpin(struct trace_event_file *file)
+{
+	if (file->call->pins)
+		__atomic_fetch_sub(file->call->pins, 1, __ATOMIC_RELAXED);
+	else
+		module_put(file->call->module);
 }
 
 int trace_event_hold_other_later(struct trace_event_file *file)

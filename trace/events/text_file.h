@@ -10,8 +10,8 @@
 extern const struct text_kind event_text;
 /*
  * For another kind of such texts. refused: a file that is only read has no hint, and nothing more to say than its
- * errno. is_there: 0, or -ENODEV: the event, or the last one of the system, has gone while the file was open. Another one may
- * have its place by now, which is not what was opened. event_mutex held.
+ * errno. is_there: 0, or -ENODEV: the event, or the last one of the system, has gone while the file was open. Another
+ * one may have its place by now, which is not what was opened. event_mutex held.
  */
 ssize_t event_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret);
 int event_is_there(const struct file *file);

@@ -50,7 +50,7 @@ static void show_stack(struct seq_file *m, const u64 *addresses)
 
 static void show_syscall(struct seq_file *m, u64 nr)
 {
-	const char *name = trace_syscall_name(nr);
+	const char *name = trace_syscall_name ? trace_syscall_name(nr) : NULL;
 	char text[40] = "unknown_syscall";
 
 	if (name)

@@ -1,5 +1,5 @@
 /*
- * Events of modules (TRACE_EVENT in a module's own header): they become late events (events/late.c) before the module's
+ * Events of modules (TRACE_EVENT in a module's own header): they become late events (trace/late) before the module's
  * init runs, and leave when it goes.
  */
 #include <kernel/module.h>

@@ -98,7 +98,7 @@ def fields_of(function):
         yield Field(table[number])
 
 
-# ---- System calls: one text for all beginnings, one for all ends (trace/events/syscalls.c)
+# ---- System calls: one text for all beginnings, one for all ends (trace/syscalls/syscalls.c)
 
 
 def enter_text(event, data):

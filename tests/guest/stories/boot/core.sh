@@ -11,9 +11,10 @@ echo 1 > events/sched/sched_switch/enable
 ls / > /dev/null
 grep -q ' sched_switch: ' trace && echo events
 cat available_tracers
-ls . events/sched/sched_switch events/syscalls > /tmp/names
+ls . events/sched events/sched/sched_switch events/raw_syscalls > /tmp/names
 wc -l < /tmp/names
-grep -E 'sys_enter_(socket|epoll_ctl|ptrace|process_vm_readv|read)$|^kprobe_events$|^synthetic_events$|^dynamic_events$|^hist$|^trigger$' /tmp/names
+grep -E '^sys_enter|^kprobe_events$|^synthetic_events$|^dynamic_events$|^hist$|^trigger$|^instances$' /tmp/names
+ls -d events/syscalls
 ls /proc
 mount -t 9p x /tmp
 cat /sys/kernel/debug/latency/irqs_off

@@ -1,5 +1,5 @@
 /*
- * Late events: those that come at run time, with a module (modules/events.c) or because a user has defined them
+ * Late events: those that come at run time, with a module (trace/modules) or because a user has defined them
  * (trace/dynevents). They join the sets of all arrays, and leave them again.
  *
  * Each array's set has places for them behind the kernel's events. A place is an event's number in all arrays, and so
@@ -17,16 +17,13 @@
  *
  * event_mutex guards all of this.
  */
-#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 
 #include "core/aside.h"
-#include "trigger.h"
-
-const struct trace_event_call *trace_late_calls[ROOM_FOR_LATE_EVENTS];
+#include "events/trigger.h"
 
 static unsigned next_place;			      /* [e] where the search for a free one begins */
 static u64 retired_places[ROOM_FOR_LATE_EVENTS / 64]; /* [e] free ones, of which buffers may have records */
@@ -162,7 +159,7 @@ static void remove_event(struct trace_event_set *set, unsigned place)
 	system->filter_text = NULL;
 }
 
-void trace_late_events_join(struct trace_event_set *set)
+static void join_set(struct trace_event_set *set)
 {
 	mutex_lock(&event_mutex);
 	for (unsigned place = 0; place < ROOM_FOR_LATE_EVENTS; place++)
@@ -172,12 +169,15 @@ void trace_late_events_join(struct trace_event_set *set)
 	mutex_unlock(&event_mutex);
 }
 
-void trace_late_events_leave(struct trace_event_set *set)
+static void leave_set(struct trace_event_set *set)
 {
 	mutex_lock(&event_mutex);
 	list_del_init(&set->list);
 	mutex_unlock(&event_mutex);
 }
+
+static const struct late_events late_events = {.join = join_set, .leave = leave_set};
+REGISTER_LATE_EVENTS(late_events);
 
 /* ---- What others ask. event_mutex held */
 
@@ -381,25 +381,4 @@ void trace_late_event_why_busy(const struct trace_event_call *call, char *why, s
 	else
 		scnprintf(why + len, size - len,
 			  "is in use by a trigger or probe of another event or by a function's command");
-}
-
-int trace_event_pin(struct trace_event_file *file)
-{
-	struct module *mod = file->call->module;
-
-	if (file->call->pins) {
-		__atomic_fetch_add(file->call->pins, 1, __ATOMIC_RELAXED);
-		return 0;
-	}
-	if (mod && READ_ONCE(mod->state) != MODULE_STATE_LIVE)
-		return -EBUSY;
-	return try_module_get(mod) ? 0 : -EBUSY;
-}
-
-void trace_event_unpin(struct trace_event_file *file)
-{
-	if (file->call->pins)
-		__atomic_fetch_sub(file->call->pins, 1, __ATOMIC_RELAXED);
-	else
-		module_put(file->call->module);
 }

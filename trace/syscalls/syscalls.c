@@ -9,13 +9,14 @@
  */
 #include <asm/ptrace.h>
 #include <asm/syscall_abi.h>
+#include <kernel/init.h>
 #include <lib/string.h>
 #include <proc/syscall.h>
 #include <trace/events/syscalls.h>
 
 #include "core/record.h"
 #include "output/iter.h"
-#include "event_file.h"
+#include "events/event_file.h"
 
 /*
  * The two kinds of record. Both begin with the call's number, and the text of their fields says so, too. The arguments
@@ -177,11 +178,18 @@ static const struct syscall_events syscall_events[NR_SYSCALLS] = {
 };
 
 /* Declared in event_file.h. */
-const char *trace_syscall_name(u64 nr)
+static const char *syscall_name(u64 nr)
 {
 	return nr < NR_SYSCALLS && syscall_events[nr].enter ? (*syscall_events[nr].enter)->name + strlen("sys_enter_")
 							    : NULL;
 }
+
+static int syscall_name_init(void)
+{
+	trace_syscall_name = syscall_name;
+	return 0;
+}
+early_initcall(syscall_name_init);
 
 /* ---- Probes: data is the array's set of events. Thread context, preemption off. */
 

@@ -14,8 +14,9 @@
 #include <sched/sched.h>
 #include <trace/tracepoint.h>
 
+#include "core/tracer.h"
 #include "tracefs/refused.h"
-#include "tracer.h"
+#include "instances.h"
 
 /*
  * What the array has started ends. event_mutex held.
@@ -224,12 +225,20 @@ static const struct inode_operations instances_iops = {
 	.rmdir = instance_rmdir,
 };
 
-/* Arrays that the command line has made get their directories now. After an error the mount fails. */
-int create_instances_dir(struct dentry *root)
+/*
+ * trace_part.make_files: the directory instances, of the top array. Arrays that the command line has made get their
+ * directories now. After an error the mount fails.
+ */
+static int create_instances_dir(struct trace_array *top)
 {
-	struct dentry *d = simple_create_dir(root, "instances", 0750, &instances_iops);
 	struct trace_array *tr;
-	int ret = IS_ERR(d) ? (int)PTR_ERR(d) : 0;
+	struct dentry *d;
+	int ret;
+
+	if (!trace_array_is_top(top))
+		return 0;
+	d = simple_create_dir(top->dir, "instances", 0750, &instances_iops);
+	ret = IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 
 	/*
 	 * Arrays that the command line made. The list cannot change: no instance is made or removed before we return.
@@ -242,3 +251,6 @@ int create_instances_dir(struct dentry *root)
 	}
 	return ret;
 }
+
+static const struct trace_part instances_part = {.make_files = create_instances_dir};
+REGISTER_TRACE_PART(instances_part);
