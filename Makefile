@@ -74,7 +74,12 @@ ifneq ($(VARIANT),)
 $(BUILD)/initramfs.cpio: FORCE
 	@ln -sf ../$(ARCH)/initramfs.cpio $@; ln -sf ../$(ARCH)/session.cpio $(BUILD)/session.cpio
 endif
-.PHONY: all
+# What a variant takes from the full kernel's folder: the programs, and of its objects those that it links.
+full:
+	$(if $(CHOICE),+$(Q)$(MAKE) ARCH=$(ARCH) CORE= WITH= WITHOUT= $(filter $(FULL)/%,$(KOBJ)))
+	+$(Q)$(MAKE) ARCH=$(ARCH) NOPG= NOEVENTS= BRANCH= GCOV= CORE= WITH= WITHOUT= programs
+programs: $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION)
+.PHONY: all full programs
 
 else
 
@@ -116,16 +121,15 @@ toolchain: deps-build
 deps-build deps-run deps-iso deps-test deps-labs deps-lint:
 	$(Q)PYTHON=$(PYTHON) tools/deps.sh $(@:deps-%=%)
 
-# A variant of the kernel runs the programs of the full one.
 ifneq ($(VARIANT),)
 $(MACHINES): %: full-%
 full-%: deps-build
-	$(call inner,$(ARCH_$*)) NOPG= NOEVENTS= BRANCH= GCOV= CORE= WITH= WITHOUT= all
+	$(call inner,$(ARCH_$*)) full
 endif
 $(MACHINES): deps-build
 	$(Q)test -n '$(filter $@,$(HERE))' || { echo 'make: there is no arch/$(ARCH_$@) in this tree; there is: $(HERE)' >&2; exit 1; }
 	$(call inner,$(ARCH_$@)) all
-	$(Q)[ compile_commands.json -nt build/$(ARCH_$@)/commands.txt ] || { $(compdb) > build/$@.json && mv build/$@.json compile_commands.json; }
+	$(Q)[ ! -e build/$(ARCH_$@)/commands.txt ] || [ compile_commands.json -nt build/$(ARCH_$@)/commands.txt ] || { $(compdb) > build/$@.json && mv build/$@.json compile_commands.json; }
 
 all: $(HERE)
 

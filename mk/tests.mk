@@ -65,6 +65,10 @@ $(MACHINES:%=nopg-%): nopg-%: %
 $(MACHINES:%=noevents-%): noevents-%: %
 	$(call inner,$(ARCH_$*)) NOEVENTS=1 all
 
+# And without the rooms that can be left out.
+$(MACHINES:%=core-%): core-%: %
+	$(call inner,$(ARCH_$*)) CORE=1 all
+
 # What the tests notice: one-line bugs, one at a time. The first time each machine's guest tests run once, to learn which lines they run.
 N ?= 0
 MINUTES ?= 1440
@@ -73,11 +77,11 @@ mutation: deps $(HERE) guest-programs unit-binaries
 		[ -e build/mutation/$$arch.map.gz ] || tests/mutation/mutation learn $$arch || exit 1; done
 	$(Q)tests/mutation/mutation run -n $(N) --minutes $(MINUTES) $(if $(FILES),--files $(FILES))
 
-bench: deps-run $(foreach v,nopg noevents branch,$(HERE:%=$(v)-%))
+bench: deps-run $(foreach v,nopg noevents branch core,$(HERE:%=$(v)-%))
 	$(Q)$(PYTHON) tools/bench $(foreach m,$(HERE),--arch $(ARCH_$(m)))
-$(MACHINES:%=bench-%): bench-%: deps-run nopg-% noevents-% branch-%
+$(MACHINES:%=bench-%): bench-%: deps-run nopg-% noevents-% branch-% core-%
 	$(Q)$(PYTHON) tools/bench --arch $(ARCH_$*)
-bench-docs: deps-run $(foreach v,nopg noevents branch,$(HERE:%=$(v)-%))
+bench-docs: deps-run $(foreach v,nopg noevents branch core,$(HERE:%=$(v)-%))
 	$(Q)$(PYTHON) tools/bench --write docs/benchmarks.md $(foreach m,$(HERE),--arch $(ARCH_$(m)))
 
 # Kernels that count branches, and what their hints have to say.
@@ -240,4 +244,4 @@ format: | deps-lint
 	$(Q)$(if $(filter-out %.c %.h,$(LAY_OUT)),black -q $(filter-out %.c %.h,$(LAY_OUT)))
 
 .PHONY: test check mutation branch-report speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures rooms format \
-	$(foreach goal,soak guest-programs nopg noevents branch bench,$(MACHINES:%=$(goal)-%))
+	$(foreach goal,soak guest-programs nopg noevents branch core bench,$(MACHINES:%=$(goal)-%))

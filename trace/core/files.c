@@ -41,7 +41,7 @@ static int current_tracer_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* tracer_refused.c explains those errors of tracing_set_tracer() for which it gives no reason. */
+/* trace/refusals/tracers.c explains those errors of tracing_set_tracer() for which it gives no reason. */
 static int current_tracer_store(char *text, void *data, const char **why)
 {
 	struct trace_array *tr = trace_file_array(data);

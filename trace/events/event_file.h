@@ -100,16 +100,18 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 /* events/set.c. event_mutex held, or no other code can find the set yet. */
 void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
 struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
-/* The room that has late events, trace/late: a new set gets those that are there; one that ends gets no more. No lock. */
+/*
+ * The room that has late events, trace/late: a new set gets those that are there; one that ends gets no more. No lock.
+ */
 struct late_events {
 	void (*join)(struct trace_event_set *set);
 	void (*leave)(struct trace_event_set *set);
 };
 #define REGISTER_LATE_EVENTS(l) REGISTER_IN(late_events, l)
 /*
- * Late events, for the rooms that need trace/late. event_mutex held; may sleep. add: the event gets a place in the sets of all arrays. 0; -EEXIST: there is
- * such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then. trace_late_events_ready() must follow
- * the last of several.
+ * Late events, for the rooms that need trace/late. event_mutex held; may sleep. add: the event gets a place in the sets
+ * of all arrays. 0; -EEXIST: there is such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then.
+ * trace_late_events_ready() must follow the last of several.
  *
  * remove: for the events that `goes` names, recording, filters and triggers end in all arrays, and arrays that may have
  * records of these events are emptied. When it returns no probe runs any more; a reader that prints a record may still
@@ -126,8 +128,8 @@ bool trace_late_event_is_busy(const struct trace_event_call *call);
 void trace_late_event_why_busy(const struct trace_event_call *call, char *why, size_t size);
 
 /*
- * events/switch.c. The event stays until unpin: its module, or what a user has made. 0, or -EBUSY: the module's init has not returned
- * yet, or it is going. event_mutex held for the first, any context for the second.
+ * events/switch.c. The event stays until unpin: its module, or what a user has made. 0, or -EBUSY: the module's init
+ * has not returned yet, or it is going. event_mutex held for the first, any context for the second.
  */
 int trace_event_pin(struct trace_event_file *file);
 void trace_event_unpin(struct trace_event_file *file);
@@ -197,8 +199,8 @@ void trace_print_event_init(struct trace_event_set *set);
 bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n);
 
 /*
- * The name of the system call, without "sys_"; NULL: there is none of this number. Any context. The pointer is NULL in a
- * kernel without trace/syscalls.
+ * The name of the system call, without "sys_"; NULL: there is none of this number. Any context. The pointer is NULL in
+ * a kernel without trace/syscalls.
  */
 extern const char *(*trace_syscall_name)(u64 nr); /* [I, boot] */
 /* events/eval_map.c: names of values that came at run time, with a module, in the order of coming. [e] */

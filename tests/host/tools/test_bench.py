@@ -187,9 +187,10 @@ def column(figure):
 def test_the_document_has_a_place_for_every_figure():
     with open(os.path.join(ROOT, "docs/benchmarks.md"), encoding="utf-8") as file:
         text = file.read()
-    filled = bench.fill(text, {arch: column(f"figure of {arch}") for arch in MACHINES})
-    for arch in MACHINES:
-        assert filled.count(f"| figure of {arch} |") == len(column(""))
+    heads = [*MACHINES, *(f"{arch}, core" for arch in MACHINES)]
+    filled = bench.fill(text, {head: column(f"figure of {head}") for head in heads})
+    for head in heads:
+        assert filled.count(f"| figure of {head} |") == len(column(""))
     assert len(filled.splitlines()) == len(text.splitlines())
     others = [line for line in text.splitlines() if not line.startswith("|")]
     assert others == [line for line in filled.splitlines() if not line.startswith("|")]
@@ -212,6 +213,11 @@ def test_one_machines_column_leaves_the_others():
         + "\n"
     )
     assert bench.fill(text, {"x86_64": column("3")}) == text.replace("| 1 | 2 | x |", "| 1 | 3 | x |")
+    few = dict(list(column("3").items())[:2])  # the core has few rows
+    rows = bench.fill(
+        text, {"x86_64": column("3") | dict.fromkeys(list(column(""))[2:], ""), "aarch64": few}
+    ).splitlines()
+    assert [row.split("|")[2:4] for row in rows[4:7]] == [[" 3 ", " 3 "], [" 3 ", " 3 "], ["  ", "  "]]
 
 
 @pytest.mark.parametrize(
