@@ -403,6 +403,15 @@ static void n_tty_after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool 
 		wake_up_interruptible_all(&tty->read_wait);
 }
 
+/* The handler runs outside the terminal's lock: printk and panic write to the same port. */
+static char sysrq_take(struct tty_struct *tty)
+{
+	char key = tty->sysrq_key;
+
+	tty->sysrq_key = 0;
+	return key;
+}
+
 /*
  * Bytes are looked at in batches, since interrupts are off meanwhile. A signal ends a batch, so
  * that what follows the key is handled after the signal was sent. The softirq and a reader may come
@@ -413,6 +422,7 @@ void n_tty_process(struct tty_struct *tty)
 	bool more = true;
 
 	while (more) {
+		const struct sysrq_reader *reader;
 		unsigned long flags;
 		int sig = 0;
 		bool wake;
@@ -431,7 +441,8 @@ void n_tty_process(struct tty_struct *tty)
 		spin_unlock_irqrestore(&tty->lock, flags);
 		n_tty_after_batch(tty, sig, pgrp, wake);
 		if (key)
-			handle_sysrq(key);
+			for_each_in_table(sysrq_readers, reader)
+				reader->read(key);
 	}
 }
 
@@ -442,6 +453,26 @@ void n_tty_process(struct tty_struct *tty)
 static bool jump_queue(struct tty_struct *tty, char c)
 {
 	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head && !can_process(tty);
+}
+
+/* One byte after a break, whatever it is. Receive interrupt, tty->lock held. */
+static bool sysrq_filter(struct tty_struct *tty, char c)
+{
+	if (likely(!tty->sysrq))
+		return false;
+	tty->sysrq = false;
+	tty->sysrq_key = c;
+	return true;
+}
+
+/* The next byte is taken by sysrq_filter(), and its handler runs in the softirq when the lock is free. */
+void tty_receive_break(struct tty_struct *tty)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	tty->sysrq = true;
+	spin_unlock_irqrestore(&tty->lock, flags);
 }
 
 /*

@@ -126,7 +126,3 @@ long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg);
  */
 long tty_mode_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg, bool drain, bool *known);
 extern const struct termios tty_std_termios;
-
-/* sysrq.c */
-bool sysrq_filter(struct tty_struct *tty, char c); /* [l] true: it was a key, taken */
-char sysrq_take(struct tty_struct *tty);	   /* [l] the key whose handler is to run, 0: none */

@@ -45,8 +45,12 @@ struct sysrq_key {
 #define REGISTER_SYSRQ(k) REGISTER_IN(sysrq, k)
 /* A break condition on the line: the next character is such a key. From the receive interrupt. */
 void tty_receive_break(struct tty_struct *tty);
-/* Run a key's handler (also /proc/sysrq-trigger). False: no such key. */
-bool handle_sysrq(char key);
+/* What reads such keys (drivers/tty/sysrq): runs the key's handler. Softirq, no lock held. */
+struct sysrq_reader {
+	void (*read)(char key);
+};
+#define REGISTER_SYSRQ_READER(r) REGISTER_IN(sysrq_readers, r)
+DECLARE_TABLE(sysrq_readers, const struct sysrq_reader);
 /*
  * A session leader ends: its terminal, if it has one, sends SIGHUP to the foreground group and belongs to no
  * session any more; signal->tty of all its processes becomes NULL. Context: thread, no lock

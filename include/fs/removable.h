@@ -1,6 +1,6 @@
 /*
  * Files of modules in trees that the kernel makes (/proc, debugfs, sysfs): their operations may go while programs have
- * the file open. kernel/fs/dev/removable.c explains how.
+ * the file open. kernel/fs/removable explains how.
  *
  * When the file is removed, operations that run are waited for, `release` is called for each open file
  * that is left, and from then on such a file answers -EIO. After that no code of the module is called for it. So an
@@ -45,8 +45,5 @@ void removable_put(struct removable_file *r);
  */
 void removable_end(struct removable_file *r);
 
-/*
- * For simple_remove() in a tree that is the only one, and for the ends of inodes. Other kinds of files are passed over.
- */
-void removable_gone(struct inode *inode);
+/* An inode of a tree with an evict_inode of its own ends. Other kinds of files are passed over. */
 void removable_evict(struct inode *inode);

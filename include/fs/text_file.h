@@ -18,6 +18,7 @@
 struct dentry;
 struct file;
 struct file_operations;
+struct inode;
 struct mutex;
 struct seq_file;
 struct text_file;
@@ -30,6 +31,9 @@ struct text_kind {
 	/* With the lock, behind check: the file was opened to be written with O_TRUNC. NULL: that means nothing */
 	void (*truncated)(const struct text_file *t, void *data);
 	bool owns_data; /* i_private is kmalloc'ed, and freed with the inode */
+	/* An inode of the file ends; the file leaves a tree that is the only one. Thread context. NULL: nothing */
+	void (*evict)(struct inode *inode);
+	void (*gone)(struct inode *inode);
 	/*
 	 * Tells why a write gets the error `err`. `why`: the reason, in words, from the code that has refused; NULL:
 	 * that code gave no reason. `text` is empty where it cannot be shown. Thread context, no lock. Returns err.

@@ -65,16 +65,7 @@ long fcntl_part(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 /* Commands that concern the open file, which several descriptors may share. */
 static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
-	switch (cmd) {
-	case F_SETFL:
-		return fcntl_setfl(fd, f, arg);
-	case F_GETPIPE_SZ:
-		return pipe_size(f);
-	case F_SETPIPE_SZ:
-		return pipe_set_size(f, arg);
-	default:
-		return fcntl_part(fd, f, cmd, arg);
-	}
+	return cmd == F_SETFL ? fcntl_setfl(fd, f, arg) : fcntl_part(fd, f, cmd, arg);
 }
 
 /* Does another descriptor stand for this open file? 1, 0, -EBADF. */

@@ -115,9 +115,6 @@ static __always_inline ssize_t account_write(ssize_t res)
 /* Set the bits of `mask` in f_flags to `value` (fcntl.c). Any context. */
 void file_set_flags(struct file *f, u32 mask, u32 value);
 
-/* Pages that the pipes of one user may hold, 0: no limit (pipe_size.c). [a] */
-extern unsigned pipe_user_pages_soft, pipe_user_pages_hard;
-
 /*
  * Change what a file is (attr.c). The file is found by name (how: LOOKUP_*) or by descriptor. 0 or -errno. Thread
  * context.

@@ -201,12 +201,6 @@ struct mount *nth_mount(unsigned n);
 struct mount *mount_of(struct super_block *sb); /* its first mount, with a reference; NULL: not mounted */
 void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev); /* operations of devices and fifos */
 extern const struct file_operations fifo_fops;
-long pipe_size(struct file *f); /* capacity in bytes, -EBADF: no pipe */
-/*
- * At least so many bytes. The new capacity, -EBADF, -EINVAL, -EPERM: only root may have so much, -EBUSY: the pipe holds
- * more, -ENOMEM.
- */
-long pipe_set_size(struct file *f, unsigned long size);
 void pipe_init(void);
 void anon_inode_init(void);
 int rootfs_populate(struct dentry *root); /* /dev/console, for a root without an initramfs of its own */

@@ -62,15 +62,6 @@ static int nr_open_store(char *text, void *data)
 	return 0;
 }
 
-#define LIMIT(name, file, variable)                                                \
-	static const struct text_file name##_entry = {.path = "sys/fs/" file,      \
-						      .mode = 0644,                \
-						      .show = sysctl_limit_show,   \
-						      .store = sysctl_limit_store, \
-						      .data = &(variable)};        \
-	REGISTER_PROC(name##_entry)
-LIMIT(pipe_pages_soft, "pipe-user-pages-soft", pipe_user_pages_soft);
-LIMIT(pipe_pages_hard, "pipe-user-pages-hard", pipe_user_pages_hard);
 static const struct text_file file_max_entry = {
 	.path = "sys/fs/file-max", .mode = 0644, .show = file_max_show, .store = file_max_store};
 static const struct text_file file_nr_entry = {.path = "sys/fs/file-nr", .mode = 0444, .show = file_nr_show};

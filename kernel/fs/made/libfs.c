@@ -9,7 +9,7 @@
 #include "../internal.h"
 
 #include <fs/libfs.h>
-#include <fs/removable.h>
+#include <fs/text_file.h>
 #include <mm/slab.h>
 
 /* All names of such a tree are in the cache already, so a name that is asked for does not exist: remember that. */
@@ -41,13 +41,16 @@ static const struct inode_operations simple_link_iops = {.get_link = simple_get_
 
 /*
  * The target of a symbolic link, and the data of some files, belong to the inode and go with it. The files of a module
- * count their inodes (removable_evict).
+ * count their inodes (<fs/removable.h>).
  */
 void simple_evict(struct inode *inode)
 {
-	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))
+	const struct text_kind *kind = inode->i_text ? inode->i_text->kind : NULL;
+
+	if (S_ISLNK(inode->i_mode) || (kind && kind->owns_data))
 		kfree(inode->i_private);
-	removable_evict(inode);
+	if (kind && kind->evict)
+		kind->evict(inode);
 }
 
 static const struct super_operations simple_super_ops = {.evict_inode = simple_evict};
@@ -180,6 +183,7 @@ static struct dentry *first_child(struct dentry *dir)
 static void unlink_one(struct dentry *d)
 {
 	struct inode *dir = d->d_parent->d_inode;
+	const struct text_file *text = d->d_inode->i_text;
 
 	if (d == d->d_parent) {
 		shrink_negative_children(d);
@@ -191,8 +195,8 @@ static void unlink_one(struct dentry *d)
 		dir->i_nlink--;
 	d_delete(d);
 	mutex_unlock(&dir->i_lock);
-	if (d->d_sb->s_type->single) /* else other trees may show the file still */
-		removable_gone(d->d_inode);
+	if (text && text->kind && text->kind->gone && d->d_sb->s_type->single) /* else other trees may show it still */
+		text->kind->gone(d->d_inode);
 	shrink_negative_children(d);
 }
 

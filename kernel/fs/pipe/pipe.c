@@ -37,6 +37,23 @@
 
 static struct super_block *pipe_sb;
 
+void pipe_free_pages(struct pipe_inode_info *pipe)
+{
+	for (unsigned i = 0; i <= pipe->mask; i++)
+		free_page(pipe->pages[i]);
+	if (pipe->pages != pipe->first)
+		kvfree(pipe->pages);
+}
+
+static bool pipe_charge(struct pipe_inode_info *pipe)
+{
+	const struct pipe_limits *limits;
+
+	for_each_in_table(pipe_limits, limits)
+		return limits->charge(pipe);
+	return true;
+}
+
 /* A pipe without ends, or NULL: no memory, or the user's pipes hold too much. */
 static struct pipe_inode_info *alloc_pipe_info(void)
 {
@@ -44,7 +61,8 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 
 	if (!pipe)
 		return NULL;
-	if (!pipe_charge_new(pipe)) {
+	pipe->size = PIPE_SIZE;
+	if (!pipe_charge(pipe)) {
 		kfree(pipe);
 		return NULL;
 	}
@@ -59,8 +77,11 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 /* No end is open any more, so no lock is needed. */
 static void free_pipe_info(struct pipe_inode_info *pipe)
 {
+	const struct pipe_limits *limits;
+
 	pipe_free_pages(pipe);
-	pipe_uncharge(pipe);
+	for_each_in_table(pipe_limits, limits)
+		limits->uncharge(pipe);
 	kfree(pipe);
 }
 

@@ -25,9 +25,9 @@ struct pipe_inode_info {
 	unsigned r_counter, w_counter; /* [l] ends ever opened; a fifo's open waits for the other side */
 	unsigned files;		       /* [l] open files; the last one frees the ring */
 	unsigned size;		       /* [l] bytes that it holds: whole pages, no more than there are places */
-	struct user_struct *user;      /* [I] whose pages these are, with a reference */
+	struct user_struct *user;      /* [I] whose pages these are, with a reference (pipe_size) */
 	wait_queue_head_t rd_wait, wr_wait;
-	char *first[PIPE_PAGES]; /* [l] pages, until the size is set (pipe_size.c) */
+	char *first[PIPE_PAGES]; /* [l] pages, until the size is set (pipe_size) */
 };
 
 /* [l] The bytes in the pipe, and the bytes for which there is room. */
@@ -53,14 +53,19 @@ static inline struct pipe_inode_info *pipe_of(const struct file *f)
 	return f->f_op == &fifo_fops ? f->private_data : NULL;
 }
 
-/*
- * Decide how large a new pipe of the current task is, and count its pages for the task's user; false: nothing is
- * counted, as the user's pipes hold all that they may. pipe_uncharge() gives them back at the end of the pipe.
- * (pipe_size.c)
- */
-bool pipe_charge_new(struct pipe_inode_info *pipe);
-void pipe_uncharge(const struct pipe_inode_info *pipe);
-/* All pages go, and the array of them if it has grown. [l], or no end is open any more. pipe_size.c */
+/* What decides how large pipes are (kernel/fs/pipe/pipe_size). Without it each has PIPE_SIZE. Thread context. */
+struct pipe_limits {
+	/*
+	 * Decide how large a new pipe of the current task is, and count its pages for the task's user; false: nothing
+	 * is counted, as the user's pipes hold all that they may.
+	 */
+	bool (*charge)(struct pipe_inode_info *pipe);
+	void (*uncharge)(const struct pipe_inode_info *pipe); /* at the end of the pipe */
+};
+#define REGISTER_PIPE_LIMITS(limits) REGISTER_IN(pipe_limits, limits)
+DECLARE_TABLE(pipe_limits, const struct pipe_limits);
+
+/* All pages go, and the array of them if it has grown. [l], or no end is open any more. */
 void pipe_free_pages(struct pipe_inode_info *pipe);
 
 /* [l, released while asleep] 0 or -ERESTARTSYS. The caller must look at its condition again. */

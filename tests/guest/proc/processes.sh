@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: processes, memory, signals, pipes and files as Linux has them
 # requires: smp=4;1 timeout=120 progs="proctest memtest sigtest pipetest splicetest fstest"
-# requires: rooms="procfs ranges"
+# requires: rooms="pipe_size procfs ranges"
 . /run/prelude
 for program in proctest memtest sigtest pipetest splicetest fstest; do
 	$program || fail $program

@@ -536,7 +536,7 @@ static void test_a_key_after_a_break(void **state)
 
 	set_flags(0, 1, 0);
 	tty_receive(&tty, "c", 1);
-	after_break = true;
+	tty_receive_break(&tty);
 	tty_receive(&tty, "hd", 2);
 	n_tty_process(&tty);
 	assert_int_equal(handled_key, 'h');
@@ -545,7 +545,7 @@ static void test_a_key_after_a_break(void **state)
 	for (unsigned at = 0; at < sizeof(text); at += 512)
 		tty_receive(&tty, text + at, 512);
 	n_tty_process(&tty);
-	after_break = true;
+	tty_receive_break(&tty);
 	tty_receive(&tty, "t", 1);
 	n_tty_process(&tty);
 	assert_int_equal(handled_key, 't');

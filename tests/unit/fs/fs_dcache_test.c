@@ -137,8 +137,6 @@ NOT_CALLED(void *get_free_page(gfp_t gfp), NULL)
 NOT_CALLED(void fd_install(unsigned fd, struct file *f), )
 NOT_CALLED(void free_page(void *p), )
 NOT_CALLED(void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt), )
-NOT_CALLED(void removable_evict(struct inode *inode), )
-NOT_CALLED(void removable_gone(struct inode *inode), )
 
 /* ---- A tree: a root, whose reference the test has */
 static struct dentry *root;

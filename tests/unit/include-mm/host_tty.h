@@ -30,28 +30,13 @@ void console_register(struct console *con)
 void raise_softirq(int nr)
 {
 }
-static bool after_break;
-static char break_key, handled_key;
-bool sysrq_filter(struct tty_struct *tty, char c)
-{
-	if (!after_break)
-		return false;
-	after_break = false;
-	break_key = c;
-	return true;
-}
-char sysrq_take(struct tty_struct *tty)
-{
-	char key = break_key;
-
-	break_key = 0;
-	return key;
-}
-bool handle_sysrq(char key)
+static char handled_key;
+static void read_key(char key)
 {
 	handled_key = key;
-	return true;
 }
+static const struct sysrq_reader key_reader = {.read = read_key};
+REGISTER_SYSRQ_READER(key_reader);
 int tty_check_change(struct tty_struct *tty, int sig)
 {
 	return 0;

@@ -8,9 +8,9 @@
  *	softirq, tty->lock held	sysrq_take hands it over
  *	softirq, lock dropped	handle_sysrq calls the key's handler
  */
-#include "tty.h"
-
+#include <drivers/tty.h>
 #include <fs/libfs.h>
+#include <fs/text_file.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
@@ -71,8 +71,8 @@ REGISTER_SYSRQ(tasks_key);
 REGISTER_SYSRQ(cpus_key);
 REGISTER_SYSRQ(crash_key);
 
-/* An unknown key shows the list of keys. */
-bool handle_sysrq(char key)
+/* sysrq_reader.read. An unknown key shows the list of keys. Softirq or thread context; no lock. */
+static void handle_sysrq(char key)
 {
 	const struct sysrq_key *k;
 
@@ -80,39 +80,9 @@ bool handle_sysrq(char key)
 		if (k->key == key) {
 			pr_info("sysrq: %s\n", k->help);
 			k->handler();
-			return true;
+			return;
 		}
 	sysrq_help();
-	return false;
-}
-
-/* The handler runs outside the terminal's lock: printk and panic write to the same port. */
-char sysrq_take(struct tty_struct *tty)
-{
-	char key = tty->sysrq_key;
-
-	tty->sysrq_key = 0;
-	return key;
-}
-
-/* One byte after a break, whatever it is. Receive interrupt, tty->lock held. */
-bool sysrq_filter(struct tty_struct *tty, char c)
-{
-	if (likely(!tty->sysrq))
-		return false;
-	tty->sysrq = false;
-	tty->sysrq_key = c;
-	return true;
-}
-
-/* The next byte is taken by sysrq_filter(), and its handler runs in the softirq when the lock is free. */
-void tty_receive_break(struct tty_struct *tty)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&tty->lock, flags);
-	tty->sysrq = true;
-	spin_unlock_irqrestore(&tty->lock, flags);
 }
 
 /* The same from a shell: echo t > /proc/sysrq-trigger. */
@@ -126,3 +96,6 @@ static int sysrq_store(char *text, void *data)
 
 static const struct text_file sysrq_trigger = {.path = "sysrq-trigger", .mode = 0200, .store = sysrq_store};
 REGISTER_PROC(sysrq_trigger);
+
+static const struct sysrq_reader sysrq_reader = {.read = handle_sysrq};
+REGISTER_SYSRQ_READER(sysrq_reader);

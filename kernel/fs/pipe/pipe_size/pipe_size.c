@@ -8,8 +8,9 @@
  * pipe-user-pages-hard, beyond which there are no new pipes. 0 is no limit. The pages are counted as they may come, not
  * as they are there, since the out-of-memory killer does not see what is in pipes.
  */
-#include "pipe.h"
+#include "../pipe.h"
 
+#include <fs/file_part.h>
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <fs/text_file.h>
@@ -21,7 +22,8 @@
 #define RING_PAGES_MAX (1u << 19) /* 2 GiB */
 
 static unsigned pipe_max_size = 1 << 20; /* [a] bytes, as on Linux */
-unsigned pipe_user_pages_soft, pipe_user_pages_hard;
+/* Pages that the pipes of one user may hold, 0: no limit. [a] */
+static unsigned pipe_user_pages_soft, pipe_user_pages_hard;
 
 /* As on Linux, or an eighth of memory where that is less. */
 static int pipe_limits_init(void)
@@ -45,8 +47,15 @@ static bool over_limit(unsigned pages, const unsigned *limit)
 	return max && pages > max && !capable(CAP_SYS_RESOURCE) && !capable(CAP_SYS_ADMIN);
 }
 
-/* Beyond the soft limit a pipe has SMALL_PIPE, even where pipe-max-size is less, as on Linux. */
-bool pipe_charge_new(struct pipe_inode_info *pipe)
+/* pipe_limits.uncharge */
+static void pipe_uncharge(const struct pipe_inode_info *pipe)
+{
+	account_pages(pipe, -(int)(pipe->size >> PAGE_SHIFT));
+	put_user_struct(pipe->user);
+}
+
+/* pipe_limits.charge. Beyond the soft limit a pipe has SMALL_PIPE, even where pipe-max-size is less, as on Linux. */
+static bool pipe_charge_new(struct pipe_inode_info *pipe)
 {
 	unsigned pages = PIPE_PAGES, sum;
 
@@ -65,21 +74,8 @@ bool pipe_charge_new(struct pipe_inode_info *pipe)
 	return false;
 }
 
-void pipe_uncharge(const struct pipe_inode_info *pipe)
-{
-	account_pages(pipe, -(int)(pipe->size >> PAGE_SHIFT));
-	put_user_struct(pipe->user);
-}
-
-void pipe_free_pages(struct pipe_inode_info *pipe)
-{
-	for (unsigned i = 0; i <= pipe->mask; i++)
-		free_page(pipe->pages[i]);
-	if (pipe->pages != pipe->first)
-		kvfree(pipe->pages);
-}
-
-long pipe_size(struct file *f)
+/* F_GETPIPE_SZ: capacity in bytes, -EBADF: no pipe. */
+static long pipe_size(struct file *f)
 {
 	return pipe_of(f) ? (long)READ_ONCE(pipe_of(f)->size) : -EBADF;
 }
@@ -157,8 +153,11 @@ static int set_pages(struct pipe_inode_info *pipe, unsigned pages)
 	return err;
 }
 
-/* Writers may have room now. */
-long pipe_set_size(struct file *f, unsigned long size)
+/*
+ * F_SETPIPE_SZ: at least so many bytes. The new capacity, -EBADF, -EINVAL, -EPERM: only root may have so much, -EBUSY:
+ * the pipe holds more, -ENOMEM. Writers may have room now.
+ */
+static long pipe_set_size(struct file *f, unsigned long size)
 {
 	struct pipe_inode_info *pipe = pipe_of(f);
 	unsigned pages = ring_pages((unsigned)size);
@@ -196,3 +195,27 @@ static int max_size_store(char *text, void *data)
 static const struct text_file max_size_entry = {
 	.path = "sys/fs/pipe-max-size", .mode = 0644, .show = max_size_show, .store = max_size_store};
 REGISTER_PROC(max_size_entry);
+
+#define PIPE_LIMIT(name, file)                                                     \
+	static const struct text_file name##_entry = {.path = "sys/fs/" file,      \
+						      .mode = 0644,                \
+						      .show = sysctl_limit_show,   \
+						      .store = sysctl_limit_store, \
+						      .data = &(name)};            \
+	REGISTER_PROC(name##_entry)
+PIPE_LIMIT(pipe_user_pages_soft, "pipe-user-pages-soft");
+PIPE_LIMIT(pipe_user_pages_hard, "pipe-user-pages-hard");
+
+static const struct pipe_limits pipe_size_limits = {.charge = pipe_charge_new, .uncharge = pipe_uncharge};
+REGISTER_PIPE_LIMITS(pipe_size_limits);
+
+/* file_part.fcntl */
+static long pipe_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+{
+	if (cmd == F_GETPIPE_SZ)
+		return pipe_size(f);
+	return cmd == F_SETPIPE_SZ ? pipe_set_size(f, arg) : FCNTL_UNKNOWN;
+}
+
+static const struct file_part pipe_part = {.fcntl = pipe_fcntl};
+REGISTER_FILE_PART(pipe_part);

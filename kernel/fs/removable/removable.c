@@ -167,10 +167,12 @@ static const struct file_operations removable_fops = {.open = removable_open,
 						      .poll = removable_poll,
 						      .unlocked_ioctl = removable_ioctl};
 
+static const struct text_kind removable_kind;
+
 void removable_init(struct removable_file *r, const struct file_operations *fop, mode_t mode)
 {
 	r->fop = fop;
-	r->text = (struct text_file){.fop = &removable_fops, .mode = mode};
+	r->text = (struct text_file){.fop = &removable_fops, .mode = mode, .kind = &removable_kind};
 	atomic_set(&r->calls, 0);
 	atomic_set(&r->inodes, 1);
 	mutex_init(&r->lock);
@@ -217,10 +219,9 @@ void removable_end(struct removable_file *r)
 	mutex_unlock(&r->lock);
 }
 
-void removable_gone(struct inode *inode)
+static void removable_gone(struct inode *inode)
 {
-	if (inode->i_fop == &removable_fops)
-		removable_end(removable_of(inode));
+	removable_end(removable_of(inode));
 }
 
 void removable_evict(struct inode *inode)
@@ -228,3 +229,5 @@ void removable_evict(struct inode *inode)
 	if (inode->i_fop == &removable_fops)
 		removable_put(removable_of(inode));
 }
+
+static const struct text_kind removable_kind = {.gone = removable_gone, .evict = removable_evict};
