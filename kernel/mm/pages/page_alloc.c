@@ -20,6 +20,8 @@
 #include <lib/string.h>
 #include <trace/fgraph.h>
 
+struct static_key fault_injection_key = STATIC_KEY_INIT; /* see <mm/fault_inject.h> */
+
 struct zone zone = {.lock = __SPIN_LOCK_UNLOCKED};
 struct page *mem_map;
 unsigned long mem_map_pfn0;
@@ -197,7 +199,7 @@ static __always_inline struct page *do_alloc_pages(gfp_t gfp, unsigned order)
 
 	if (unlikely(order > MAX_ORDER))
 		return NULL;
-	if (static_key_false(&fault_injection_key) && should_fail_page(order, gfp))
+	if (static_key_false(&fault_injection_key) && page_must_fail(order, gfp))
 		return NULL;
 	page = get_page_from_freelist(gfp, order);
 	return likely(page) ? page : alloc_pages_slowpath(gfp, order);

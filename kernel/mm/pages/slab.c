@@ -13,12 +13,25 @@
 #include "slab.h"
 
 #include <kernel/export.h>
+#include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
 #include <mm/fault_inject.h>
 #include <mm/oom.h>
 #include <trace/events/kmem.h>
 #include <trace/fgraph.h>
+
+/* In the form of Linux's report. Without slab_debug there is no owner to name and no redzone to show. */
+void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
+{
+	pr_err("=============================================================================\n");
+	pr_err("BUG %s: %s\n", s->name, reason);
+	pr_err("-----------------------------------------------------------------------------\n");
+	pr_err("Object %px size=%u in process %s\n", object, s->object_size, current->comm);
+	if (s->flags & SLAB_DEBUG)
+		slab_debugger()->print(s, object);
+	dump_stack();
+}
 
 atomic64_t nr_slab_pages;
 
@@ -34,7 +47,7 @@ static void init_slab(struct kmem_cache *s, struct page *page)
 
 	for (unsigned i = 0; i < objects; i++, object -= s->size) {
 		if (s->flags & SLAB_DEBUG)
-			slab_debug_setup(s, object);
+			slab_debugger()->setup(s, object);
 		if (s->ctor)
 			s->ctor(object);
 		set_freepointer(s, object, next);
@@ -207,7 +220,7 @@ static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigne
 {
 	void *object;
 
-	if (static_key_false(&fault_injection_key) && should_fail_slab(s->object_size, gfp))
+	if (static_key_false(&fault_injection_key) && slab_must_fail(s->object_size, gfp))
 		return NULL;
 	object = slab_alloc_once(s);
 	if (unlikely(!object)) {
@@ -216,7 +229,7 @@ static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigne
 			return NULL;
 	}
 	if (unlikely(s->flags & SLAB_DEBUG))
-		slab_debug_alloc(s, object, caller);
+		slab_debugger()->alloc(s, object, caller);
 	if (gfp & __GFP_ZERO)
 		memset(object, 0, s->object_size);
 	return object;
@@ -286,7 +299,7 @@ static __always_inline void slab_free(struct kmem_cache *s, void *object, unsign
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
 
-	if (unlikely(s->flags & SLAB_DEBUG) && !slab_debug_free(s, object, caller))
+	if (unlikely(s->flags & SLAB_DEBUG) && !slab_debugger()->free(s, object, caller))
 		return;
 	local_irq_save(flags);
 	c = &s->cpu_slab[smp_processor_id()];

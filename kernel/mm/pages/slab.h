@@ -99,11 +99,23 @@ void free_slab(struct kmem_cache *s, struct page *page); /* it is on no list any
 void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count);
 
 /*
- * slab_debug.c: an object is new; it leaves the free list; it comes back (false: it must not be put on the list). Any
- * context in which the cache may be used.
+ * The room kernel/mm/slab_debug, which sets slab_debug_enabled; one at most registers itself. It is asked for caches
+ * with SLAB_DEBUG alone. Any context in which the cache may be used.
  */
-void slab_debug_setup(struct kmem_cache *s, void *object);
-void slab_debug_alloc(struct kmem_cache *s, void *object, unsigned long caller);
-bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller);
+struct slab_debugger {
+	/* An object is new; it leaves the free list; it comes back (false: it must not be put on the list). */
+	void (*setup)(struct kmem_cache *s, void *object);
+	void (*alloc)(struct kmem_cache *s, void *object, unsigned long caller);
+	bool (*free)(struct kmem_cache *s, void *object, unsigned long caller);
+	void (*print)(const struct kmem_cache *s, const void *object); /* more lines for slab_bug() */
+};
+#define REGISTER_SLAB_DEBUGGER(debugger) REGISTER_IN(slab_debuggers, debugger)
+DECLARE_TABLE(slab_debuggers, const struct slab_debugger);
+
+static inline const struct slab_debugger *slab_debugger(void)
+{
+	return __start_ptrs_slab_debuggers[0];
+}
+
 /* Report what is wrong with an object of a cache. Any context. */
 void slab_bug(struct kmem_cache *s, const void *object, const char *reason);

@@ -14,6 +14,8 @@
 #include <sched/cpuhp.h>
 #include <sched/mutex.h>
 
+bool slab_debug_enabled;
+
 LIST_HEAD(slab_caches);
 DEFINE_MUTEX(slab_mutex);
 static struct kmem_cache cache_of_caches;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the settings of fault injection: which allocation fails, whose, how often, with which message
 # requires: timeout=100 progs="faultset"
-# requires: rooms="procfs"
+# requires: rooms="fault_inject procfs"
 . /run/prelude
 runs 'settings' faultset
 dmesg | sed 's/^\[[^]]*\] //' > /tmp/said

@@ -30,7 +30,7 @@ void free_unref_page(struct page *page, bool zeroed);
 #include "../../../kernel/mm/pages/page_report.c"
 #include "../../../kernel/mm/pages/slab.c"
 #include "../../../kernel/mm/pages/slab_cache.c"
-#include "../../../kernel/mm/pages/slab_debug.c"
+#include "../../../kernel/mm/slab_debug/slab_debug.c"
 #include "../../../kernel/mm/pages/kmalloc.c"
 #include "../../../kernel/mm/mm.c"
 #include "../../../kernel/mm/vma.c"

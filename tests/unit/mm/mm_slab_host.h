@@ -27,7 +27,7 @@
 #include "../../../kernel/mm/pages/page_report.c"
 #include "../../../kernel/mm/pages/slab.c"
 #include "../../../kernel/mm/pages/slab_cache.c"
-#include "../../../kernel/mm/pages/slab_debug.c"
+#include "../../../kernel/mm/slab_debug/slab_debug.c"
 #include "../../../kernel/mm/info/slab_info.c"
 #include <trace/events/kmem.h>
 

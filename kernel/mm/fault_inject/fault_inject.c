@@ -29,7 +29,8 @@
 #include <sched/mutex.h>
 #include <sched/preempt.h>
 
-struct static_key fault_injection_key = STATIC_KEY_INIT;
+#include "fail_nth.h"
+
 static DEFINE_MUTEX(fault_injection_mutex);
 
 /* The settings of one allocator, with Linux's names and defaults. */
@@ -123,17 +124,20 @@ static bool should_fail(struct fault_attr *attr, unsigned size, gfp_t gfp)
 	return true;
 }
 
-bool should_fail_slab(unsigned size, gfp_t gfp)
+static bool should_fail_slab(unsigned size, gfp_t gfp)
 {
 	return should_fail(&failslab, size, gfp);
 }
 
-bool should_fail_page(unsigned order, gfp_t gfp)
+static bool should_fail_page(unsigned order, gfp_t gfp)
 {
 	if (order < (unsigned)atomic_read(&fail_page_alloc.min_order))
 		return false;
 	return should_fail(&fail_page_alloc, 1U << order, gfp);
 }
+
+static const struct fault_injector the_fault_injector = {.slab = should_fail_slab, .page = should_fail_page};
+REGISTER_FAULT_INJECTOR(the_fault_injector);
 
 /* ---- The key */
 

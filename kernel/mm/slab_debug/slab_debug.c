@@ -8,7 +8,7 @@
  * The bytes are checked when an object is allocated and when it is freed. A report names the first wrong byte; then the
  * bytes are restored and the kernel goes on.
  */
-#include "slab.h"
+#include "../pages/slab.h"
 
 #include <kernel/cmdline.h>
 #include <kernel/panic.h>
@@ -20,8 +20,6 @@
 #define RED_INACTIVE 0xbb
 #define POISON_FREE  0x6b
 #define POISON_END   0xa5
-
-bool slab_debug_enabled;
 
 /* The parameter takes no value. */
 static int set_slab_debug(const char *value)
@@ -107,20 +105,13 @@ static void print_owners(const struct kmem_cache *s, const void *object)
 		pr_err("Freed in %pS pid=%llu\n", (void *)owner->free_addr, (unsigned long long)owner->free_pid);
 }
 
-/* In the form of Linux's report. Without slab_debug there is no owner to name and no redzone to show. */
-void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
+/* The part of slab_bug()'s report that other caches cannot have: owners and redzones. */
+static void slab_debug_print(const struct kmem_cache *s, const void *object)
 {
-	pr_err("=============================================================================\n");
-	pr_err("BUG %s: %s\n", s->name, reason);
-	pr_err("-----------------------------------------------------------------------------\n");
-	pr_err("Object %px size=%u in process %s\n", object, s->object_size, current->comm);
-	if (s->flags & SLAB_DEBUG) {
-		print_owners(s, object);
-		print_bytes("Redzone", (const u8 *)object - s->left, s->left);
-		print_bytes("Object ", object, s->object_size);
-		print_bytes("Redzone", (const u8 *)object + s->object_size, s->right_end - s->object_size);
-	}
-	dump_stack();
+	print_owners(s, object);
+	print_bytes("Redzone", (const u8 *)object - s->left, s->left);
+	print_bytes("Object ", object, s->object_size);
+	print_bytes("Redzone", (const u8 *)object + s->object_size, s->right_end - s->object_size);
 }
 
 /* Report a byte that was overwritten; the caller restores it. */
@@ -130,7 +121,7 @@ static void bug_at(struct kmem_cache *s, const void *object, const u8 *bad, cons
 	pr_err("FIX %s: first wrong byte 0x%02x at offset %ld, restored\n", s->name, *bad, (long)(bad - (u8 *)object));
 }
 
-void slab_debug_setup(struct kmem_cache *s, void *object)
+static void slab_debug_new(struct kmem_cache *s, void *object)
 {
 	set_redzones(s, object, RED_INACTIVE);
 	poison(s, object);
@@ -138,7 +129,7 @@ void slab_debug_setup(struct kmem_cache *s, void *object)
 }
 
 /* The object leaves the free list: it must look as it did when it was freed. */
-void slab_debug_alloc(struct kmem_cache *s, void *object, unsigned long caller)
+static void slab_debug_taken(struct kmem_cache *s, void *object, unsigned long caller)
 {
 	struct owner *owner = owner_of(s, object);
 	const u8 *bad;
@@ -168,7 +159,7 @@ static bool valid_object(const struct kmem_cache *s, const void *object)
  * Redzones that say "free" mean a double free, and the object must not enter the list again. A redzone that is wrong in
  * another way was overwritten.
  */
-bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller)
+static bool slab_debug_back(struct kmem_cache *s, void *object, unsigned long caller)
 {
 	struct owner *owner = owner_of(s, object);
 	const u8 *bad;
@@ -191,3 +182,11 @@ bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller)
 	set_redzones(s, object, RED_INACTIVE);
 	return true;
 }
+
+static const struct slab_debugger the_slab_debugger = {
+	.setup = slab_debug_new,
+	.alloc = slab_debug_taken,
+	.free = slab_debug_back,
+	.print = slab_debug_print,
+};
+REGISTER_SLAB_DEBUGGER(the_slab_debugger);

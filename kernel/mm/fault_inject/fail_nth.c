@@ -1,14 +1,15 @@
 /*
  * /proc/<pid>/fail-nth and make-it-fail, by which one task asks for allocations that fail
- * (kernel/mm/pages/fault_inject.c).
+ * (kernel/mm/fault_inject/fault_inject.c).
  *
  * fail-nth has operations of its own. A file of the usual kind allocates the buffer for its text, and this file must
  * allocate nothing: what it counts are the allocations between a write and the next read.
  */
-#include "internal.h"
+#include "fail_nth.h"
 
 #include <lib/printf.h>
-#include <mm/fault_inject.h>
+
+#include "../../procfs/internal.h"
 
 /* The number that is left: 0 when the fault was injected, or none was asked for. */
 static ssize_t fail_nth_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
