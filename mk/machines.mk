@@ -11,11 +11,11 @@ HERE := $(foreach m,$(MACHINES),$(if $(wildcard arch/$(ARCH_$(m))/asm-offsets.c)
 
 # What each machine uses of the files that are not every machine's; two may name the same. A file that no list names is every
 # machine's.
-USES_aarch64 := arch/aarch64/% boot/arm64% boot/fdt% drivers/irqchip/gic% drivers/timer/arm_generic% drivers/uart/pl011% \
+USES_aarch64 := arch/aarch64/% boot/arm64% boot/fdt% drivers/irqchip/gic% drivers/timer/arm_generic% drivers/timer/sampler/arm_generic% drivers/uart/pl011% \
 	drivers/uart/semihosting% drivers/rtc/pl031% drivers/virtio/virtio_mmio%
 USES_x86_64  := arch/x86_64/% boot/x86% boot/pvh% boot/multiboot2% boot/acpi% boot/smbios% \
 	$(foreach n,apic ioapic lapic pic,drivers/irqchip/$(n)%) \
-	$(foreach n,acpi_pm calibrate hpet lapic_timer pit tsc,drivers/timer/$(n)%) \
+	$(foreach n,acpi_pm calibrate hpet lapic_timer pit tsc,drivers/timer/$(n)%) drivers/timer/sampler/hpet% \
 	drivers/uart/ns16550% drivers/rtc/mc146818% drivers/pci/% drivers/virtio/virtio_pci%
 
 # What some machine names; of that, what machine $(1) leaves out.

@@ -28,13 +28,16 @@ void entry_SYSCALL_64(void);
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
 void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address);
 /*
- * The source of samples (drivers/timer/hpet_nmi.c). While it is on, an NMI of unknown reason is a sample, which is
- * taken only when NMIs are served in full (kernel/nmi.c); at the end of every NMI the next one is made ready. NMI
- * context; sample_nmi_running() and sample_nmi_done() lie in .noinstr.text.
+ * The source of samples (drivers/timer/sampler). While it is on, an NMI of unknown reason is a sample, which is taken
+ * only when NMIs are served in full (kernel/nmi.c); at the end of every NMI the next one is made ready. NMI context;
+ * `running` and `done` lie in .noinstr.text.
  */
-bool sample_nmi_running(void);
-void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs);
-void sample_nmi_done(void);
+struct sample_nmi {
+	bool (*running)(void);
+	void (*handle)(unsigned cpu, const struct pt_regs *regs);
+	void (*done)(void);
+};
+extern const struct sample_nmi *sample_nmi; /* [boot, then immutable] NULL: there is no such source */
 /* Text for a vector. */
 const char *exception_name(u64 vector);
 

@@ -16,7 +16,10 @@
 #include <sched/preempt.h>
 #include <trace/machine_irq.h>
 
+#include "exception.h"
 #include "single_step.h"
+
+const struct sample_nmi *sample_nmi;
 
 static noinline void unknown_nmi_error(unsigned cpu)
 {
@@ -36,7 +39,7 @@ static noinline void default_do_nmi(struct pt_regs *regs, bool sampling)
 	if (cpumask_test_cpu(cpu, &cpu_backtrace_mask))
 		handle_ipi(IPI_BACKTRACE);
 	else if (sampling)
-		sample_nmi_handle(cpu, regs);
+		sample_nmi->handle(cpu, regs);
 	else
 		unknown_nmi_error(cpu);
 	trace_nmi_exit(cpu);
@@ -59,13 +62,13 @@ static noinline void default_do_nmi(struct pt_regs *regs, bool sampling)
 noinstr void nmi_handler(struct pt_regs *regs)
 {
 	u64 breakpoints = debug_registers_silence(), address = read_cr(2);
-	bool full = nmi_begin(), sampling = sample_nmi_running();
+	bool full = nmi_begin(), sampling = sample_nmi && sample_nmi->running();
 
 	inc_irq_stat(IRQ_STAT_NMI);
 	if (likely(full))
 		default_do_nmi(regs, sampling); /* else: who sent it does without */
 	if (sampling)
-		sample_nmi_done();
+		sample_nmi->done();
 	if (regs->rip == idle_hlt[0])
 		regs->rip = idle_hlt[1];
 	if (regs->rip == parked_hlt[0])

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: sysprof samples every CPU at its period, also with interrupts off; the file of the period; what is on a line; nothing interrupts before and afterwards
 # requires: smp=2 icount irqchip=all timeout=120 progs="profile"
-# requires: rooms="dynevents procfs samples"
+# requires: rooms="dynevents procfs sampler samples"
 . /run/prelude
 tracing_reset
 echo 4096 > buffer_size_kb

@@ -21,7 +21,7 @@ static void model_write(u32 v, unsigned long reg);
 #define timespec		    k_timespec
 #define timeval			    k_timeval
 #define itimerval		    k_itimerval
-#include "../../../drivers/timer/hpet_nmi.c"
+#include "../../../drivers/timer/sampler/hpet_nmi.c"
 
 #define PERIOD	4000 /* ticks */
 #define CPUS	3
@@ -29,6 +29,7 @@ static void model_write(u32 v, unsigned long reg);
 
 struct cpumask sample_cpus;
 const struct nmi_timer *nmi_timer;
+const struct sample_nmi *sample_nmi;
 
 /* ---- What it stands on, and does not come to here */
 void *hpet_registers(void)

@@ -17,7 +17,7 @@
 #define MSR_X2APIC	   0
 #define rdmsrl(msr)	   ((u64)(msr))
 #define wrmsrl(msr, value) ((void)(value))
-#include "../../../drivers/timer/hpet_nmi.c"
+#include "../../../drivers/timer/sampler/hpet_nmi.c"
 
 static u32 regs[1024];
 
@@ -41,6 +41,7 @@ void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq)
 }
 
 const struct nmi_timer *nmi_timer;
+const struct sample_nmi *sample_nmi;
 struct cpumask sample_cpus = {{1}}; /* those of whom samples are taken */
 static bool routed;		    /* the pin's entry is an NMI's */
 bool ioapic_start_nmi(unsigned gsi, struct cpumask *cpus)

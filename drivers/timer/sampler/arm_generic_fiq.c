@@ -18,7 +18,7 @@
 #include <time/clock.h>
 #include <time/sample_timer.h>
 
-#include "../irqchip/gic-common.h"
+#include "../../irqchip/gic-common.h"
 
 /* CNTP_CTL_EL0 (Arm ARM D19.8.17) */
 #define CTL_ENABLE  1

@@ -27,10 +27,10 @@
 #include <lib/errno.h>
 #include <time/sample_timer.h>
 
-#include "../../arch/x86_64/exception.h"
-#include "../../arch/x86_64/smp.h"
-#include "../irqchip/apic.h"
-#include "calibrate.h"
+#include "../../../arch/x86_64/exception.h"
+#include "../../../arch/x86_64/smp.h"
+#include "../../irqchip/apic.h"
+#include "../calibrate.h"
 
 #define HPET_ID		   0x000 /* timers less one in 12:8 */
 #define HPET_PERIOD	   0x004 /* femtoseconds */
@@ -93,7 +93,7 @@ static __always_inline void set_next(u64 now)
 	} while (unlikely(now >= next || (found > looked && found != next)));
 }
 
-noinstr bool sample_nmi_running(void)
+static noinstr bool sample_nmi_running(void)
 {
 	return unlikely(READ_ONCE(hpet_nmi.state) != HPET_NMI_OFF);
 }
@@ -102,7 +102,7 @@ noinstr bool sample_nmi_running(void)
  * No sample is forgotten: if the comparator passes behind this look, its NMI comes to this CPU as well, when it has
  * left the one that it is in.
  */
-noinstr void sample_nmi_done(void)
+static noinstr void sample_nmi_done(void)
 {
 	u64 now = look_at_counter();
 
@@ -110,7 +110,7 @@ noinstr void sample_nmi_done(void)
 		set_next(now);
 }
 
-notrace void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs)
+static notrace void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs)
 {
 	if (!cpu && READ_ONCE(hpet_nmi.state) == HPET_NMI_ON && !cpumask_empty(&hpet_nmi.relayed))
 		apic_send_nmi(&hpet_nmi.relayed);
@@ -190,8 +190,15 @@ static const struct nmi_timer hpet_nmi_timer = {
 	.stop = hpet_nmi_stop,
 };
 
+static const struct sample_nmi hpet_sample_nmi = {
+	.running = sample_nmi_running,
+	.handle = sample_nmi_handle,
+	.done = sample_nmi_done,
+};
+
 static int hpet_nmi_init(void)
 {
+	sample_nmi = &hpet_sample_nmi;
 	nmi_timer = &hpet_nmi_timer;
 	return 0;
 }
