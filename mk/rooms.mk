@@ -11,7 +11,7 @@ endif
 # The tracer of branches: all code calls it in a kernel that counts them, and it is no part of any other.
 ifneq ($(BRANCH),)
 $(if $(wildcard trace/tracers/branch/*.c),,$(error BRANCH=$(BRANCH) needs trace/tracers/branch, which is not there))
-override LEFT_OUT := $(filter-out trace/tracers/branch,$(LEFT_OUT))
+override LEFT_OUT := $(filter-out trace/tracers/branch trace/trace_stat,$(LEFT_OUT))
 endif
 
 # What this kernel is linked of, for tools/rooms.py.

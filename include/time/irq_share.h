@@ -1,5 +1,5 @@
 /*
- * The share of a CPU's time that its timer interrupts take, and what makes them so long (kernel/time/irq_share.c).
+ * The share of a CPU's time that its timer interrupts take, and what makes them so long (trace/overload).
  *
  * A tracer, a command or a probe makes each function of the kernel dearer, those of interrupts too. When handling one
  * tick takes as long as the time between two of them, tasks make no progress any more, and nobody can switch off what
@@ -32,12 +32,15 @@ struct irq_share {
 	unsigned nr;	/* [c] of which the next is at nr % 8 */
 };
 
-/* What an interrupt owes to the tasks for each ns, in 1/64 ns; 0: nothing is ended. [a] */
+/* What an interrupt owes to the tasks for each ns, in 1/64 ns; 0: nothing is ended, as without trace/overload. [a] */
 extern u64 irq_share_owed;
 #define IRQ_SHARE_OWED_SHIFT 6
 
-/* The slow part of irq_share_note(). took, gap: ns in the interrupt, and before it. */
-void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap);
+/*
+ * The slow part of irq_share_note(), which that room sets before irq_share_owed. took, gap: ns in the interrupt, and
+ * before it.
+ */
+extern void (*irq_share_exceeded)(struct irq_share *s, u64 took, u64 gap);
 
 /*
  * A timer interrupt has been served from `begin` to `end`. In most of them one comparison is all. Context: hard

@@ -37,6 +37,9 @@ static DEFINE_PER_CPU(struct hrtimer_cpu_base, hrtimer_bases);
 
 const struct clock_event_device *clock_event;
 
+u64 irq_share_owed;
+void (*irq_share_exceeded)(struct irq_share *s, u64 took, u64 gap);
+
 static bool timer_less(const struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct hrtimer, node)->expires < rb_entry(b, struct hrtimer, node)->expires;

@@ -169,7 +169,6 @@ void trace_boot_events(void)
 /* The boot ends for tracing. A person who wants to see the boot alone has asked for the recording to stop here. */
 static int late_trace_init(void)
 {
-	tp_printk_boot_end();
 	if (traceoff_after_boot)
 		tracing_off();
 	return 0;

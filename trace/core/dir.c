@@ -11,8 +11,8 @@
 #include <mm/slab.h>
 #include <uapi/statfs.h>
 
-#include "tracefs/stat.h"
 #include "tracefs/tracefs.h"
+#include "tracer.h"
 
 /*
  * Make those files of the table that belong to this kind of directory (`where`, TRACEFS_*). Their i_private is `which`:
@@ -92,10 +92,7 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: no file can be made here. */
 	sb->s_create_error = -ENOENT;
 	global_trace.dir = sb->s_root;
-	ret = create_array_dir(&global_trace);
-	if (!ret)
-		ret = create_trace_stats(sb->s_root);
-	return ret;
+	return create_array_dir(&global_trace);
 }
 
 static const struct file_system_type tracefs_type = {

@@ -100,9 +100,7 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 /* events/set.c. event_mutex held, or no other code can find the set yet. */
 void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
 struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
-/*
- * The room that has late events, trace/late: a new set gets those that are there; one that ends gets no more. No lock.
- */
+/* The room trace/late: a new set gets the late events that are there; one that ends gets no more. No lock. */
 struct late_events {
 	void (*join)(struct trace_event_set *set);
 	void (*leave)(struct trace_event_set *set);
@@ -184,12 +182,11 @@ int trace_system_set_filter(struct trace_event_system *system, const char *text)
 void trace_system_show_filter(struct seq_file *m, const struct trace_event_system *system);
 
 /*
- * events/tp_printk.c: print a record that is about to be committed. The second returns EVENT_FILE_PRINTK if records are
- * printed now, for the flags of a new file; the third is called when the boot is over.
+ * The room trace/tp_printk sets both when records are to be printed to the console. printk: print a record that is
+ * about to be committed. Any context. flag: EVENT_FILE_PRINTK for new events, or 0.
  */
-void trace_event_printk(const struct trace_event_buffer *buffer);
-u32 trace_event_printk_flag(void);
-void tp_printk_boot_end(void);
+extern void (*trace_event_printk)(const struct trace_event_buffer *buffer); /* [I, the command line] */
+extern u32 trace_event_printk_flag;					    /* [trace_types_lock; the command line] */
 
 /*
  * events/print.c. init: a new set's part. marker: record a text of trace_marker, with its triggers; false: it has none

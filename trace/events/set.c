@@ -10,6 +10,8 @@
 #include "event_file.h"
 
 const char *(*trace_syscall_name)(u64 nr);
+void (*trace_event_printk)(const struct trace_event_buffer *buffer);
+u32 trace_event_printk_flag;
 const struct trace_event_call *trace_late_calls[ROOM_FOR_LATE_EVENTS];
 DECLARE_TABLE(late_events, const struct late_events);
 
@@ -39,7 +41,7 @@ void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struc
 	struct trace_event_file *file = &set->files[nr];
 
 	file->tr = set->tr;
-	file->flags = trace_event_printk_flag();
+	file->flags = trace_event_printk_flag;
 	file->buffers = ring_buffer_cpus(set->tr->buffer);
 	file->type = TRACE_EVENT_FIRST + nr;
 	file->other_pid = find_other_pid(call);

@@ -111,7 +111,7 @@ void trace_events_update_options(struct trace_array *tr)
 	for_each_event(tr->events, file) {
 		trace_event_set_flag(file, EVENT_FILE_STACKS, stacks);
 		trace_event_set_flag(file, EVENT_FILE_CLOCK, tr->clock);
-		trace_event_set_flag(file, EVENT_FILE_PRINTK, trace_event_printk_flag());
+		trace_event_set_flag(file, EVENT_FILE_PRINTK, trace_event_printk_flag);
 	}
 }
 

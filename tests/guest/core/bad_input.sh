@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: what the tracing files answer to wrong input, errno for errno as Linux does
 # requires: smp=2 append="loglevel=5" progs="errno"
-# requires: rooms="samples"
+# requires: rooms="samples commands"
 cd /sys/kernel/tracing
 e() { errno "$@"; }
 echo '-- tracer'

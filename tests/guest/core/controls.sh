@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: what the control files of tracing do, each seen in effect
 # requires: smp=4 timeout=240 progs="calls tracecheck storm"
-# requires: rooms="historic procfs"
+# requires: rooms="historic procfs dump"
 . /run/prelude
 tracing_reset
 echo sys_getppid > set_ftrace_filter

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: an instance goes while its commands, triggers, filters by pid and tracers are at work; nothing of it is left
 # requires: smp=2;4 append="slab_debug" timeout=200 soak
-# requires: rooms="hist procfs slab_debug"
+# requires: rooms="commands hist instances procfs slab_debug triggers"
 . /run/prelude
 test "$1" = 0 && rounds=10 || rounds=$(($1 * 200))
 cd $T

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: instances: each trace array has everything of its own; made and freed under load, busy while in use, nothing lost
 # requires: smp=4 timeout=240
-# requires: rooms="historic noise procfs samples"
+# requires: rooms="historic noise procfs samples instances trace_stat"
 . /run/prelude
 tracing_reset
 cd $T/instances

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a refused write says in error_log and in one line of the kernel log what was wrong and what would be right
 # requires: smp=2 mem=128M icount append="loglevel=5" progs="errno" timeout=240
-# requires: rooms="historic noise procfs"
+# requires: rooms="historic noise procfs triggers commands instances trace_stat raw refusals"
 . /run/prelude
 tracing_reset
 

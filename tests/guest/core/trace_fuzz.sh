@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: random writes to all files of tracefs, and reads of them, all at once: each comes to its end, and the way out works
 # requires: smp=2 mem=768M timeout=600 append="slab_debug" progs="tracefuzz" soak
-# requires: rooms="dynevents procfs slab_debug"
+# requires: rooms="dynevents procfs refusals slab_debug"
 . /run/prelude
 tracing_reset
 minutes=${1:-0}

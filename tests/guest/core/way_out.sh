@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: whatever is on, tracers, recording, events, commands and instances go off within a second, and what took up a CPU is named
 # requires: smp=2 icount timeout=600 append="quiet loglevel=4"
-# requires: rooms="historic noise procfs"
+# requires: rooms="historic noise procfs commands instances overload"
 . /run/prelude
 tracing_reset
 P=/proc/sys/kernel/perf_cpu_time_max_percent

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: how much a write of words takes, what is in force after a wrong one, and the reason that is said of a long one
 # requires: smp=1 mem=128M append="loglevel=4" progs="errno" timeout=60
-# requires: rooms="dynevents"
+# requires: rooms="dynevents refusals"
 . /run/prelude
 tracing_reset
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: an event that cannot be deleted is named in one line of the log, with what must be done first
 # requires: smp=1 mem=128M icount append="loglevel=5" timeout=120
-# requires: rooms="synth user_events"
+# requires: rooms="synth user_events triggers commands instances refusals"
 . /run/prelude
 tracing_reset
 

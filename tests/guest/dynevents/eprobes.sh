@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: event probes: fields as values and as addresses, filters, instances, exact counts, what keeps what, refusals
 # requires: smp=4 timeout=240 append="quiet loglevel=4" progs="calls errno dynevents"
-# requires: rooms="hist procfs samples"
+# requires: rooms="hist procfs samples triggers instances syscalls"
 . /run/prelude
 tracing_reset
 echo > dynamic_events

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: fprobe events and tracepoint probes: values of arguments and results, patterns, exact counts, refusals, and all of it under load
 # requires: smp=4 timeout=240 append="quiet loglevel=4" progs="calls errno dynevents"
-# requires: rooms="hist procfs samples"
+# requires: rooms="hist procfs samples triggers instances"
 . /run/prelude
 tracing_reset
 echo > dynamic_events

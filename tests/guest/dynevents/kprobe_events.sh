@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: kprobe events: values of all kinds of arguments, counts that are exact, and definitions that are wrong
 # requires: smp=4 timeout=240 append="quiet loglevel=4" progs="calls dynevents" soak
-# requires: rooms="hist procfs samples"
+# requires: rooms="hist procfs samples triggers instances"
 . /run/prelude
 test "$1" = 0 && definitions=400 changes=300 || definitions=5000 changes=5000 # twice at a time
 tracing_reset

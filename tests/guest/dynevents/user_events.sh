@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: programs make events of their own: requests, bits in memory, records, formats, filters, triggers, instances, the sample
 # requires: smp=2 timeout=120 progs="uevents hello_event errno"
-# requires: rooms="hist procfs user_events"
+# requires: rooms="hist procfs user_events triggers instances"
 . /run/prelude
 tracing_reset
 event=events/user_events/t_make

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: programs register events, write, fork, unmap, exec and exit, while others switch the event on and off
 # requires: smp=2;4 timeout=200 append="slab_debug loglevel=4" progs="uevents" soak
-# requires: rooms="procfs slab_debug user_events"
+# requires: rooms="instances procfs slab_debug user_events"
 . /run/prelude
 tracing_reset
 mkdir instances/storm

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: events stand on each way that leads to what they tell of, also on the short ones: signals that are ignored, threads of the kernel, idle tasks
 # requires: smp=3 icount append="trace_event=task:task_newtask,sched:sched_process_fork"
-# requires: rooms="module noise"
+# requires: rooms="module noise instances"
 . /run/prelude
 cat $T/trace > /tmp/boot
 tracing_reset

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke them, their text is as Linux words it, what belongs together comes in pairs
 # requires: smp=3 icount timeout=240 progs="callevents crash netevents doevents" append="trace_event=initcall:*"
-# requires: rooms="inet locks noise procfs rseq samples"
+# requires: rooms="inet locks noise procfs rseq samples instances"
 . /run/prelude
 cat $T/trace > /tmp/boot
 tracing_reset

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: events: their files, on and off by every way there is, their records as Linux words them
 # requires: smp=2 icount progs="replay" timeout=240
-# requires: rooms="procfs"
+# requires: rooms="procfs triggers instances syscalls"
 . /run/prelude
 tracing_reset
 sched=events/sched

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the examples of Linux's documentation of events (events.rst), in its order; docs/events.md says where they differ
 # requires: smp=1 icount progs="errno"
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples triggers syscalls"
 . /run/prelude
 tracing_reset
 cd $T

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: trace_marker as the event ftrace:print: its triggers, filters and histograms see each write, in each array by itself
 # requires: smp=2 icount timeout=120
-# requires: rooms="hist samples"
+# requires: rooms="hist samples triggers instances"
 . /run/prelude
 tracing_reset
 print=events/ftrace/print

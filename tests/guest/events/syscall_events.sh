@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the events of system calls: raw and by name, with true numbers, arguments and results, also of those that end in unusual ways
 # requires: smp=2 icount progs="callevents"
-# requires: rooms="procfs"
+# requires: rooms="procfs instances syscalls"
 . /run/prelude
 tracing_reset
 raw=events/raw_syscalls

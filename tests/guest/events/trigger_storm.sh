@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: triggers and function commands come and go while 4 CPUs hit them; counts are exact, snapshots lose nothing
 # requires: smp=4 timeout=240 soak
-# requires: rooms="samples"
+# requires: rooms="samples triggers commands instances"
 . /run/prelude
 test "$1" = 0 && rounds=3 || rounds=60
 tracing_reset

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: triggers of events: what each does and when, counts and filters, what is listed, what is refused
 # requires: smp=2 icount progs="errno" timeout=120
-# requires: rooms="hist procfs samples"
+# requires: rooms="hist procfs samples triggers instances"
 . /run/prelude
 tracing_reset
 step=events/lab/lab_step

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: a program writes its standard output line by line on a terminal, elsewhere a block at a time
-# requires: rooms="procfs"
+# requires: rooms="procfs syscalls"
 . /run/prelude
 tracing_reset
 echo 'fd == 1 && comm == "seq"' > events/syscalls/sys_enter_write/filter

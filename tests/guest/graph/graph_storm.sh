@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: function_graph, also in an instance, display-graph and the profiler go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
 # requires: smp=4 timeout=500 progs="storm killstorm" soak
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 rounds=8
 test "$1" = 0 || rounds=1000

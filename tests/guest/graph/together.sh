@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: function_graph in three arrays, the profiler and the stack tracer, each with its own filter, go on and off in any order under load; each has whole trees, of its own functions only
 # requires: smp=4 timeout=240 progs="storm calls treecheck" soak
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances trace_stat"
 . /run/prelude
 test "$1" = 0 && steps=15 || steps=300
 debug=/sys/kernel/debug/fgraph

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: histograms: tables and lines exactly as they are, what a command may be, that each hit is counted once
 # requires: smp=4 icount progs="calls errno" timeout=400
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples triggers syscalls refusals"
 . /run/prelude
 tracing_reset
 step=events/lab/lab_step

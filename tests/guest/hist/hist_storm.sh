@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: histograms and synthetic events come and go under load; mutated definitions are taken or refused
 # requires: smp=4 timeout=400
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples triggers"
 . /run/prelude
 tracing_reset
 step=events/lab/lab_step

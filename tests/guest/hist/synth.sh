@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: synthetic events: definitions, records, latencies of two events, variables of several kinds, which definition keeps which other
 # requires: smp=2 icount progs="errno" timeout=400
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples triggers"
 . /run/prelude
 tracing_reset
 step=events/lab/lab_step

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: hw-branch-tracer: lines of 2.6.30, windows, sections of set_graph_function, beside ksym_tracer's breakpoints
 # requires: icount timeout=240
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples refusals"
 . /run/prelude
 tracing_reset
 cpus=$(grep -c ^processor /proc/cpuinfo)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: hw-branch-tracer goes on and off while every CPU works, with the function tracer going on and off as well
 # requires: smp=4 timeout=300 soak
-# requires: rooms="fault_inject procfs samples"
+# requires: rooms="commands fault_inject instances overload procfs refusals samples"
 . /run/prelude
 test "$1" = 0 && ROUNDS=3 || ROUNDS=200
 tracing_reset

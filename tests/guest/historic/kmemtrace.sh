@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: kmemtrace goes on and off under load, in turn with the function tracer; each trace is whole, kmem-stat shows call sites and puts the tracer back
 # requires: smp=4 timeout=240 progs="storm" soak
-# requires: rooms="procfs"
+# requires: rooms="procfs trace_stat"
 . /run/prelude
 test "$1" = 0 && rounds=3 || rounds=200
 cd $T

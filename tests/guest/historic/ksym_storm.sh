@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: ksym_tracer goes on and off while every CPU accesses what it watches, with the function tracer on
 # requires: smp=4 timeout=300 soak
-# requires: rooms="dynevents procfs samples"
+# requires: rooms="dynevents procfs samples instances"
 . /run/prelude
 H=/sys/kernel/debug/hw_breakpoint
 test "$1" = 0 && ROUNDS=3 || ROUNDS=200

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the power tracer goes on and off in turn with the function tracer under load and at rest; each line of it is whole, no sleep is longer than the trace
 # requires: smp=4 timeout=240 progs="storm" soak
-# requires: rooms="procfs"
+# requires: rooms="procfs instances"
 . /run/prelude
 test "$1" = 0 && rounds=8 || rounds=200
 cd $T

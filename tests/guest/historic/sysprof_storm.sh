@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: sysprof goes on and off while every CPU is busy, the function tracer is switched in an instance and the text changes: samples are whole, and nothing interrupts afterwards
 # requires: smp=4 irqchip=all timeout=600 soak progs="storm"
-# requires: rooms="procfs sampler samples"
+# requires: rooms="instances procfs sampler samples"
 . /run/prelude
 test "$1" = 0 && ROUNDS=2 || ROUNDS=200
 tracing_reset

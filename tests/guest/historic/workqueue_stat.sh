@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: counting works goes on and off under load with the function tracer on; while it is on, what ran was inserted, and afterwards the numbers are those of the works
 # requires: smp=4 timeout=240 progs="storm" soak
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples trace_stat"
 . /run/prelude
 test "$1" = 0 && rounds=8 || rounds=200
 check=/sys/kernel/debug/latency/hook_check # a work on each CPU

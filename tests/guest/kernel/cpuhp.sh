@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a CPU leaves and comes back: tasks, timers, registers, files, threads, its trace, the events, memory
 # requires: smp=4 timeout=300 progs="cpuhp"
-# requires: rooms="historic noise posix_timers procfs"
+# requires: rooms="historic noise posix_timers procfs triggers"
 . /run/prelude
 C=/sys/devices/system/cpu
 L=$C/cpu3/online

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a call to all CPUs runs once on each other one, before its caller goes on; what /proc/interrupts counts is what happens
 # requires: smp=4 icount timeout=120
-# requires: rooms="procfs"
+# requires: rooms="procfs instances"
 . /run/prelude
 tracing_reset
 taskset -p 2 $$ > /dev/null || fail 'not pinned'

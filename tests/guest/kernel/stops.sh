@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: switching a tracer: one stop and no grace period besides; rings are emptied by two calls to all CPUs at once; a grace period asks all CPUs but one
-# requires: smp=4 timeout=120
+# requires: smp=4 timeout=120 rooms="instances"
 . /run/prelude
 tracing_reset
 taskset -p 1 $$ > /dev/null || fail 'not pinned'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: root's large requests look at what is available, fail with ENOMEM, and leave no task killed and no page behind
 # requires: smp=2 mem=128M,256M timeout=120
-# requires: rooms="hist oom procfs"
+# requires: rooms="hist oom procfs triggers instances"
 . /run/prelude
 cd $T
 sleep 100000 &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: when memory is full the largest process goes, by its pages and oom_score_adj; init and a process with -1000 stay
 # requires: smp=2 mem=64M timeout=180 progs="oomtest"
-# requires: rooms="oom procfs samples"
+# requires: rooms="oom procfs samples instances"
 . /run/prelude
 free_kib() { grep '^MemFree:' /proc/meminfo | tr -dc 0-9; }
 total=$(grep '^MemTotal:' /proc/meminfo | tr -dc 0-9)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: hwlat finds the time that a CPU was not run, to the turn of the emulator; its files take what Linux's take
 # requires: smp=4;1,2 icount timeout=240
-# requires: rooms="procfs"
+# requires: rooms="procfs instances"
 . /run/prelude
 tracing_reset
 cd hwlat_detector

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: hwlat, osnoise and timerlat go on and off in two arrays, their CPUs and options change, under load and with the function tracer on
 # requires: smp=4 timeout=300 progs="storm" soak
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 test "$1" = 0 && ROUNDS=2 || ROUNDS=200
 tracing_reset

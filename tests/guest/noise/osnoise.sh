@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: osnoise's files take what Linux's take; threads come and go with masks, options and instances; what is too long stops recording
 # requires: smp=4 timeout=240
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 tracing_reset
 cd osnoise

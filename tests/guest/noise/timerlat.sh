@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: timerlat's files take what Linux's take; programs take the place of its threads and end with it; what is late stops recording
 # requires: smp=4 timeout=240 progs="timerlat_user"
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 tracing_reset
 holds "at boot" osnoise/timerlat_period_us 1000

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: what is set aside is read to its end while each call of a function, or each section, sets aside a newer one
 # requires: smp=4;2 icount mem=96M timeout=120
-# requires: rooms="procfs"
+# requires: rooms="procfs commands"
 . /run/prelude
 tracing_reset
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: records as pages: trace_pipe_raw by read, poll and splice; the buffer's own control files
 # requires: smp=2 timeout=120 progs="rawtest rawpipes"
-# requires: rooms="pipe_size procfs samples"
+# requires: rooms="pipe_size procfs raw samples triggers"
 . /run/prelude
 tracing_reset
 holds 'half full' buffer_percent 50

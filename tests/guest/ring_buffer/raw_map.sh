@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a CPU's ring that programs map: what they see, what is refused meanwhile, and how it ends
 # requires: smp=2 timeout=120 append="slab_debug" progs="rawmap"
-# requires: rooms="hist procfs ranges slab_debug"
+# requires: rooms="hist instances procfs ranges refusals slab_debug triggers"
 . /run/prelude
 tracing_reset
 dmesg -c > /dev/null

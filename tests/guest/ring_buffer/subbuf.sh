@@ -1,6 +1,7 @@
 #!/bin/sh
 # description: buffer_subbuf_size_kb: sub-buffers of each size, what a change does to all that depends on it, and what it refuses
 # requires: smp=4 timeout=240 soak
+# requires: rooms="instances refusals"
 . /run/prelude
 tracing_reset
 

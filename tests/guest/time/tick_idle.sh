@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: a task that follows the idle task has a tick, also when the tick ended after the idle task came back from a switch
 # requires: icount timeout=240
-# requires: rooms="hist procfs"
+# requires: rooms="hist procfs triggers"
 . /run/prelude
 tracing_reset
 usec=600000

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: trace-fn shows what a command and its children call, and leaves tracing as it found it
 # requires: smp=2
-# requires: rooms="procfs"
+# requires: rooms="procfs trace_stat"
 . /run/prelude
 tracing_reset
 echo 'vfs_read' > set_ftrace_filter

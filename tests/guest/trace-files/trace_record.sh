@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: trace-record ends tidily by whatever signal, harms no file before it has another, and puts all back at once
 # requires: smp=2 timeout=200
-# requires: rooms="procfs"
+# requires: rooms="procfs commands instances"
 . /run/prelude
 tracing_reset
 echo 1000 > buffer_size_kb

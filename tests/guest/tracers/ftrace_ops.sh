@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: users of function tracing as kernel code registers them: flags, filters, registers, replacement, errors
 # requires: smp=4;1 timeout=120
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples trace_stat"
 . /run/prelude
 D=/sys/kernel/debug/ftrace_sample
 tracing_reset

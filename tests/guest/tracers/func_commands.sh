@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: function commands of set_ftrace_filter: what each does, counts, globs, how they are listed, what is refused
 # requires: smp=2 icount progs="errno" timeout=120
-# requires: rooms="samples"
+# requires: rooms="samples commands instances dump"
 . /run/prelude
 tracing_reset
 F=set_ftrace_filter

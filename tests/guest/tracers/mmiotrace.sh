@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: mmiotrace: each access to a device has a line with its width, address and value, on all CPUs; mappings that come and go; an instruction that is not known
 # requires: smp=4;1 irqchip=all timeout=240
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 D=/sys/kernel/debug/mmiotrace
 tracing_reset

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: mmiotrace goes on and off while every CPU accesses devices, with the function tracer on; no access is lost and none goes wrong
 # requires: smp=4 timeout=400 soak
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 D=/sys/kernel/debug/mmiotrace
 test "$1" = 0 && ROUNDS=6 || ROUNDS=200

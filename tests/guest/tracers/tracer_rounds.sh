@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: every tracer of available_tracers goes on and off under load, while functions are traced in an instance
 # requires: smp=4 timeout=1500 progs="storm" soak
-# requires: rooms="procfs samples"
+# requires: rooms="procfs samples instances"
 . /run/prelude
 test "$1" = 0 && rounds=1 || rounds=200
 tracing_reset

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: the wakeup tracers follow the most important wake-up, and say how long it waited and for whom
 # requires: smp=1 icount timeout=240 progs="waketest"
-# requires: rooms="procfs"
+# requires: rooms="procfs instances"
 . /run/prelude
 tracing_reset
 

@@ -95,11 +95,6 @@ void kthread_park(struct task_struct *t)
 void kthread_unpark(struct task_struct *t)
 {
 }
-/* Interrupts take no time here. */
-u64 irq_share_owed;
-void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
-{
-}
 bool printk_wake_pending;
 static unsigned host_readers_woken; /* of the log */
 /* Tasks of these tests do not hold their CPU. */

@@ -67,11 +67,6 @@ void host_timer_expires(void)
 {
 	at_one_moment("a timer runs");
 }
-/* Interrupts take no time here. */
-u64 irq_share_owed;
-void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
-{
-}
 void preempt_schedule(void)
 {
 }

@@ -35,11 +35,6 @@ static u64 event = NEVER;
 static bool raised;
 static void (*serve)(void);
 
-/* Interrupts take no time here. */
-u64 irq_share_owed;
-void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
-{
-}
 void open_softirq(int nr, void (*action)(void))
 {
 	serve = action;

@@ -11,7 +11,9 @@
 #include "../../../kernel/lib/put_dec.c"
 #include "../../../kernel/lib/seq_file.c"
 #include "../../../kernel/lib/sort.c"
-#include "../../../trace/tracefs/stat.c"
+#include "../../../trace/trace_stat/stat.c"
+
+struct trace_array global_trace;
 
 #include <host_users.h>
 

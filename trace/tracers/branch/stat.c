@@ -14,7 +14,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
-#include "tracefs/stat.h"
+#include "trace_stat/stat.h"
 #include "tracefs/tracefs.h"
 
 DECLARE_TABLE(branch_annotated, const struct branch_site);

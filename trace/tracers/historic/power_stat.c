@@ -9,7 +9,7 @@
 #include <kernel/smp.h>
 #include <sched/cpuidle.h>
 
-#include "tracefs/stat.h"
+#include "trace_stat/stat.h"
 
 struct power_row {
 	unsigned cpu, state;

@@ -16,7 +16,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
-#include "tracefs/stat.h"
+#include "trace_stat/stat.h"
 #include "slab_stat.h"
 
 /* Open addressing; a place that has a call site keeps it. This kernel has some 300 that allocate. */

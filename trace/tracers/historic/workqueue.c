@@ -25,7 +25,7 @@
 #include <trace/events/workqueue.h>
 
 #include "tracefs/refused.h"
-#include "tracefs/stat.h"
+#include "trace_stat/stat.h"
 
 /* Locks: p the lock of the work's pool; w its worker, preemption off; l work_counts_lock. Anybody may read. */
 struct work_count {

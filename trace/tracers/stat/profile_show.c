@@ -5,14 +5,14 @@
  *	  --------                               ---    ----            ---             ---
  *	  schedule                               124    9021334 us      72752.70 us     103842.1 us
  *
- * The rows are collected and sorted when the file is opened (tracefs/stat.h), so a reader sees one moment even if it
+ * The rows are collected and sorted when the file is opened (trace_stat/stat.h), so a reader sees one moment even if it
  * reads slowly. The counts themselves are read without stopping the CPU that counts (profile_read).
  */
 #include <lib/string.h>
 
 #include "core/aside.h"
 #include "ftrace/internal.h"
-#include "tracefs/stat.h"
+#include "trace_stat/stat.h"
 #include "tracers/graph/graph.h"
 #include "profile.h"
 

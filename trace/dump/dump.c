@@ -19,9 +19,9 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
+#include "output/iter.h"
 #include "tracefs/tracefs.h"
 #include "tracers/graph/graph.h"
-#include "iter.h"
 
 /* Linux's parameter, read by dump_as_told(). [any] The text may change while it is read; it always ends. */
 static char dump_on_oops[100] = "0";

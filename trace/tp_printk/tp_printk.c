@@ -7,34 +7,26 @@
  */
 #include <fs/libfs.h>
 #include <kernel/cmdline.h>
+#include <kernel/init.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
-#include <trace/trace_boot.h>
 
+#include "core/array.h"
+#include "events/event_file.h"
 #include "output/iter.h"
-#include "trigger.h"
 
 #define LINE_MAX 900
 
 static bool tp_printk_possible, stop_on_boot; /* [I, the command line] */
-static bool tp_printk_on;		      /* [trace_types_lock; the command line] */
 
 /* Guards the line that is made. It is a bare lock, because events happen under any other lock. */
 static spinlock_t line_lock = __SPIN_LOCK_UNLOCKED;
 static int line_owner = -1;		/* [line_lock] CPU */
 static struct trace_iterator line_iter; /* [line_lock] */
 static char line[LINE_MAX];		/* [line_lock] */
-
-/* tp_printk_possible stays true for good: the file in /proc can only switch what the command line has allowed. */
-static int set_tp_printk(const char *value)
-{
-	tp_printk_possible = tp_printk_on = strcmp(value, "0") && strcmp(value, "off");
-	return 0;
-}
-__setup("tp_printk", set_tp_printk);
 
 /* Only says when printing ends; without tp_printk it has no effect. */
 static int set_tp_printk_stop_on_boot(const char *value)
@@ -43,11 +35,6 @@ static int set_tp_printk_stop_on_boot(const char *value)
 	return 0;
 }
 __setup("tp_printk_stop_on_boot", set_tp_printk_stop_on_boot);
-
-u32 trace_event_printk_flag(void)
-{
-	return tp_printk_on ? EVENT_FILE_PRINTK : 0;
-}
 
 /* The same text as in `trace`, made with an iterator that has only what an event's printer looks at. line_lock held. */
 static void print_record(const struct trace_event_buffer *buffer)
@@ -63,7 +50,7 @@ static void print_record(const struct trace_event_buffer *buffer)
 }
 
 /* Prints a record before it is committed. An NMI is left out, because it may interrupt the holder of the lock. */
-void trace_event_printk(const struct trace_event_buffer *buffer)
+static void printk_event(const struct trace_event_buffer *buffer)
 {
 	unsigned long flags;
 	int cpu = smp_processor_id();
@@ -79,6 +66,16 @@ void trace_event_printk(const struct trace_event_buffer *buffer)
 	raw_local_irq_restore(flags);
 }
 
+/* tp_printk_possible stays true for good: the file in /proc can only switch what the command line has allowed. */
+static int set_tp_printk(const char *value)
+{
+	tp_printk_possible = strcmp(value, "0") && strcmp(value, "off");
+	trace_event_printk = printk_event;
+	trace_event_printk_flag = tp_printk_possible ? EVENT_FILE_PRINTK : 0;
+	return 0;
+}
+__setup("tp_printk", set_tp_printk);
+
 /*
  * Each event's flag is set, so that a probe need not look at a global variable. Both mutexes: files of arrays come and
  * go under trace_types_lock, flags change under event_mutex.
@@ -90,7 +87,7 @@ static void switch_printk(bool on)
 
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
-	tp_printk_on = on;
+	trace_event_printk_flag = on ? EVENT_FILE_PRINTK : 0;
 	for_each_trace_array(tr)
 		for_each_event(tr->events, file)
 			trace_event_set_flag(file, EVENT_FILE_PRINTK, on);
@@ -99,18 +96,20 @@ static void switch_printk(bool on)
 }
 
 /* tp_printk_stop_on_boot: printing ends when the boot does. */
-void tp_printk_boot_end(void)
+static int tp_printk_boot_end(void)
 {
-	if (stop_on_boot && tp_printk_on)
+	if (stop_on_boot && trace_event_printk_flag)
 		switch_printk(false);
+	return 0;
 }
+late_initcall(tp_printk_boot_end);
 
 /* ---- /proc/sys/kernel/tracepoint_printk */
 
 /* 0 or 1: are events printed now? */
 static int tracepoint_printk_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%d\n", tp_printk_on);
+	seq_printf(m, "%d\n", !!trace_event_printk_flag);
 	return 0;
 }
 

@@ -139,7 +139,8 @@ static int create_per_cpu(struct dentry *dir, const struct trace_stat *stat)
 	return ret;
 }
 
-int create_trace_stats(struct dentry *top)
+/* The directory, in the top array's. Boot. 0 or -errno. */
+static int create_trace_stats(struct dentry *top)
 {
 	struct dentry *dir = simple_create_dir(top, "trace_stat", 0750, NULL);
 	const struct trace_stat *stat;
@@ -151,3 +152,10 @@ int create_trace_stats(struct dentry *top)
 		ret = ret ?: stat->per_cpu ? create_per_cpu(dir, stat) : create_stat(dir, stat, -1);
 	return ret;
 }
+
+static int make_stat_files(struct trace_array *tr)
+{
+	return trace_array_is_top(tr) ? create_trace_stats(tr->dir) : 0;
+}
+static const struct trace_part stats_part = {.make_files = make_stat_files};
+REGISTER_TRACE_PART(stats_part);

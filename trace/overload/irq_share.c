@@ -18,6 +18,7 @@
  * long. So none counts as more than four times the shortest of the last eight.
  */
 #include <fs/libfs.h>
+#include <kernel/init.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
 #include <lib/errno.h>
@@ -31,8 +32,7 @@ DECLARE_TABLE(irq_burdens, struct irq_burden);
 #define TOOK_MAX (10 * NSEC_PER_MSEC)
 #define DEBT_MAX (200 * NSEC_PER_MSEC)
 
-static unsigned irq_share_percent = 25; /* that interrupts may take [a] */
-u64 irq_share_owed = 3 << IRQ_SHARE_OWED_SHIFT;
+static unsigned irq_share_percent; /* that interrupts may take [a] */
 
 /* The dearest one that is cheaper than `than`; NULL: there is none. */
 static const struct irq_burden *irq_burden_below(unsigned than)
@@ -46,10 +46,10 @@ static const struct irq_burden *irq_burden_below(unsigned than)
 }
 
 /*
- * End the dearest one that is at work. One at a time: when that was not enough, the debt grows again. Not traced, so
- * that the handler of an interrupt looks the same in a trace on any host. Context: of irq_share_note().
+ * End the dearest one that is at work. One at a time: when that was not enough, the debt grows again. Context: of
+ * irq_share_note().
  */
-static notrace noinline void irq_share_relieve(unsigned percent)
+static noinline void irq_share_relieve(unsigned percent)
 {
 	const struct irq_burden *b = irq_burden_below(~0U);
 	char what[96];
@@ -62,7 +62,7 @@ static notrace noinline void irq_share_relieve(unsigned percent)
 }
 
 /* Keep the length, and return what it counts as: at most four times the shortest of the last ones of this debt. */
-static notrace u64 irq_share_counted(struct irq_share *s, u64 took)
+static u64 irq_share_counted(struct irq_share *s, u64 took)
 {
 	u64 shortest = took;
 
@@ -76,7 +76,7 @@ static notrace u64 irq_share_counted(struct irq_share *s, u64 took)
 }
 
 /* The debt grows or shrinks; at DEBT_MAX something is ended, and it begins from zero again. */
-notrace void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
+static void irq_share_add(struct irq_share *s, u64 took, u64 gap)
 {
 	if (!s->debt) {
 		s->since = s->ended - took - gap;
@@ -96,6 +96,21 @@ notrace void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
 	irq_share_relieve(s->interrupts * 100 / (s->ended - s->since));
 }
 
+static void set_percent(unsigned percent)
+{
+	WRITE_ONCE(irq_share_percent, percent);
+	WRITE_ONCE(irq_share_owed, percent ? ((u64)(100 - percent) << IRQ_SHARE_OWED_SHIFT) / percent : 0);
+}
+
+static int irq_share_init(void)
+{
+	irq_share_exceeded = irq_share_add;
+	smp_wmb(); /* an interrupt that owes something finds whom to tell */
+	set_percent(25);
+	return 0;
+}
+early_initcall(irq_share_init);
+
 static int percent_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%u\n", READ_ONCE(irq_share_percent));
@@ -108,8 +123,7 @@ static int percent_store(char *text, void *data)
 
 	if (kstrtouint(text, 10, &percent) || percent > 100)
 		return -EINVAL;
-	WRITE_ONCE(irq_share_percent, percent);
-	WRITE_ONCE(irq_share_owed, percent ? ((u64)(100 - percent) << IRQ_SHARE_OWED_SHIFT) / percent : 0);
+	set_percent(percent);
 	return 0;
 }
 

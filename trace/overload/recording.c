@@ -7,7 +7,7 @@
 #include <lib/printf.h>
 #include <time/irq_share.h>
 
-#include "tracer.h"
+#include "core/tracer.h"
 
 /* The next array in the list; NULL: that was the last one, or it is being removed. */
 static struct trace_array *next_array(struct trace_array *tr)

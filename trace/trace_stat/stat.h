@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/tracer.h"
-#include "tracefs.h"
+#include "tracefs/tracefs.h"
 
 /*
  * Rows are copied and sorted when the file is opened: what is read then is of one moment, and in order, however long
@@ -25,5 +25,3 @@ struct trace_stat {
 };
 #define REGISTER_TRACE_STAT(s) REGISTER_IN(trace_stats, s)
 DECLARE_TABLE(trace_stats, struct trace_stat);
-
-int create_trace_stats(struct dentry *top); /* boot: the directory. 0 or -errno */

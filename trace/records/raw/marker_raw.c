@@ -18,7 +18,7 @@
 #include "output/output.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
-#include "records.h"
+#include "records/records.h"
 
 #define RAW_STACK 256 /* up to here the number and the bytes wait on the stack */
 
