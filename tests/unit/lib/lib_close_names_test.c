@@ -6,7 +6,7 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#include "../../../kernel/lib/close_names.c"
+#include "../../../kernel/lib/close_names/close_names.c"
 
 /*
  * Known distances, each in both directions: letters that are missing, added, changed or exchanged with their
