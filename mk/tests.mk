@@ -144,7 +144,7 @@ LINUX_DIR   := build/host/linux
 LINUX_SRC   := $(shell grep -l '^/\* also on Linux \*/$$' tests/guest/progs/*/*.c)
 LINUX_PROGS := $(patsubst %.c,$(LINUX_DIR)/%,$(notdir $(LINUX_SRC)))
 LINUX_LIB   := $(wildcard tests/host/linux/*.c) $(patsubst %,tests/guest/progs/lib/%.c,check posix sleepers thread) \
-	$(patsubst %,userland/lib/%.c,classes io message options path regex regex_search signames)
+	$(patsubst %,userland/lib/%.c,io message options path posix/signames text/classes text/regex text/regex_search)
 # The host's headers say which arguments are good. These programs pass bad ones on purpose, and gcc is not to mind.
 LINUX_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -pthread \
 	-Wno-nonnull -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Wno-unused-result \

@@ -1,4 +1,4 @@
-# Userland: libvt, the programs (one file each in userland/bin, found by wildcard), the shell, and the initramfs.
+# Userland: libvt, the programs (one file each in a folder of userland/bin, found by wildcard), the shell, and the initramfs.
 #
 # Wants ARCH, CROSS, CC, BUILD, Q and say from the top Makefile. Gives the target `userland` and INITRAMFS.
 
@@ -23,14 +23,16 @@ UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic $(PLAIN
 UINCLUDE := -I userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
 UCPPFLAGS := -I userland/arch/$(ARCH) $(NEWLIB_CPPFLAGS) -MD -MP
 
-# _realloc_r: see userland/lib/realloc.c. Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
+# _realloc_r: see userland/lib/posix/realloc.c. Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
 ULDFLAGS := -static -nostdlib -no-pie -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,-z,noseparate-code -Wl,-z,noexecstack \
 	-Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--wrap=_realloc_r -Wl,-T,userland/program.ld
 
-ULIB_OBJS := $(patsubst userland/lib/%.c,$(UOBJ)/lib/%.o,$(wildcard userland/lib/*.c))
-USH_OBJS := $(patsubst userland/sh/%.c,$(UOBJ)/sh/%.o,$(wildcard userland/sh/*.c))
-UBIN_OBJS := $(patsubst userland/bin/%.c,$(UOBJ)/bin/%.o,$(wildcard userland/bin/*.c))
-UPROGRAMS := $(patsubst $(UOBJ)/bin/%.o,$(UROOT)/bin/%,$(UBIN_OBJS)) $(UROOT)/bin/sh
+objects_of = $(patsubst userland/%.c,$(UOBJ)/%.o,$(wildcard userland/$(1)/*.c userland/$(1)/*/*.c))
+ULIB_OBJS := $(call objects_of,lib)
+USH_OBJS := $(call objects_of,sh)
+UBIN_OBJS := $(call objects_of,bin)
+UBINS := $(addprefix $(UROOT)/bin/,$(notdir $(UBIN_OBJS:.o=)))
+UPROGRAMS := $(UBINS) $(UROOT)/bin/sh
 UETC := $(patsubst userland/etc/%,$(UROOT)/etc/%,$(wildcard userland/etc/*))
 UBOOT := $(UROOT)/boot/config-$(RELEASE)
 ULIBVT := $(UOBJ)/libvt.a
@@ -42,7 +44,7 @@ userland: $(INITRAMFS)
 # Another compiler or another C library: all is compiled again.
 $(eval $(call stamp,$(UOBJ)/flags,$(CC) $(CC_MAJOR) $(UFLAGS) $(NEWLIB_CPPFLAGS) $(NEWLIB_LIBS)))
 
-$(UOBJ)/lib/newlib_glue.o: UINCLUDE := -idirafter userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
+$(UOBJ)/lib/posix/newlib_glue.o: UINCLUDE := -idirafter userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
 
 $(UOBJ)/%.o: userland/%.c mk/userland.mk $(UOBJ)/flags | $(NEWLIB_READY) $(SYSCALLS_H)
 	$(call say,CC,$@)
@@ -67,8 +69,9 @@ define user_link
 	$(Q)$(CROSS)strip -o $@ $(UOBJ)/debug/$(@F)
 endef
 
-$(UROOT)/bin/%: $(UOBJ)/bin/%.o $(UCRT0) $(ULIBVT) userland/program.ld
-	$(call user_link,$<)
+$(foreach object,$(UBIN_OBJS),$(eval $(UROOT)/bin/$(basename $(notdir $(object))): $(object)))
+$(UBINS): $(UCRT0) $(ULIBVT) userland/program.ld
+	$(call user_link,$(filter $(UOBJ)/bin/%,$^))
 
 $(UROOT)/bin/sh: $(USH_OBJS) $(UCRT0) $(ULIBVT) userland/program.ld
 	$(call user_link,$(USH_OBJS))

@@ -59,7 +59,7 @@ class Monitor:
 
 
 MAGIC = struct.pack("<I", 0x48545601)
-HEAD = struct.Struct("<4sIHH")  # magic, CRC-32 of what follows it, type, bytes of data: userland/bin/tohost.c
+HEAD = struct.Struct("<4sIHH")  # magic, CRC-32 of what follows it, type, bytes of data: userland/bin/system/tohost.c
 LONGEST = 4000
 
 

@@ -2,7 +2,7 @@
  * How many columns of a terminal a character takes, and where characters begin and end in UTF-8.
  *
  * The kernel's terminal and userland's editor, pager and ls go by the same table: kernel/lib/char_width.c and
- * userland/lib/char_width.c each compile this header once. It therefore needs nothing but the language.
+ * userland/lib/text/char_width.c each compile this header once. It therefore needs nothing but the language.
  *
  * Source: the Unicode Character Database, version 14.0. Two columns: East_Asian_Width W or F
  * (EastAsianWidth.txt). None: General_Category Mn, Me or Cf (UnicodeData.txt) but for the soft hyphen, and

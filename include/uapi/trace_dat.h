@@ -1,4 +1,4 @@
-/* Numbers in a trace.dat (trace-cmd.dat.v7(5)): userland/lib/tracedat.c writes it, tools/vtrace-src/ reads it. */
+/* Numbers in a trace.dat (trace-cmd.dat.v7(5)): userland/lib/trace/tracedat.c writes it, tools/vtrace-src/ reads it. */
 #pragma once
 
 /* Options of version 7, and sections, which have the number of the option that tells where they are. */

@@ -69,7 +69,7 @@ def hardened(folder, arch, cross):
 def test_defaults_of_the_compiler(machine, tmp_path):
     if not os.path.exists(os.path.join(ROOT, f"build/newlib/{machine.arch}/.ready")):
         pytest.skip("the C library is not built")
-    kinds = ["kernel/ksyms.o", "kernel/fs/namei.o", "vdso/vdso.so", "userland/lib/calls.o", "userland/bin/tee.o"]
+    kinds = ["kernel/ksyms.o", "kernel/fs/namei.o", "vdso/vdso.so", "userland/lib/posix/calls.o", "userland/bin/text/tee.o"]
     cross = next(prefix for prefix in machine.host_gcc if shutil.which(f"{prefix}gcc"))
     made = {}
     for name, prefix in ("plain", cross), ("hard", hardened(tmp_path / "bin", machine.arch, cross)):

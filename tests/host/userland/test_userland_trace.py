@@ -82,7 +82,7 @@ def host_program(tmp_path, source, sources):
     )
     words = ["-D_GNU_SOURCE", "-idirafter", TOP / "userland/include", "-idirafter", TOP / "include"]
     words += [f"-D{name.replace('printf', 'iprintf')}={name}" for name in ("printf", "sprintf", "snprintf")]
-    words += [tmp_path / "t.c", *(TOP / "userland/lib" / name for name in sources), "-o", tmp_path / "t"]
+    words += [tmp_path / "t.c", *(TOP / "userland/lib/trace" / name for name in sources), "-o", tmp_path / "t"]
     subprocess.run(["gcc", "-std=gnu11", *words], check=True)
     return tmp_path / "t"
 

@@ -1,5 +1,5 @@
 /*
- * recordlock: the lock of trace-record and trace-fn (userland/lib/tracelock.c), taken over from a dead owner by several
+ * recordlock: the lock of trace-record and trace-fn (userland/lib/trace/tracelock.c), taken over from a dead owner by several
  * processes at once. Of those that get it no two may have it at the same time.
  */
 #include <check.h>

@@ -2,7 +2,7 @@
 #ifndef SH_KEYS_H
 #define SH_KEYS_H
 
-#include "sh.h"
+#include "../sh.h"
 
 /* Bytes stand for themselves; what control sequences mean begins at 256. */
 enum {

@@ -3,7 +3,7 @@
  *
  * Kept in memory only: there is no home directory that outlives the machine.
  */
-#include "sh.h"
+#include "../sh.h"
 
 #define HISTORY_SIZE 100 /* lines */
 

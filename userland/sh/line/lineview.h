@@ -2,7 +2,7 @@
 #ifndef SH_LINEVIEW_H
 #define SH_LINEVIEW_H
 
-#include "sh.h"
+#include "../sh.h"
 #include <vt_term.h>
 
 struct place {

@@ -8,7 +8,7 @@
  *     cat "my "fi<TAB>     the same word, and no mark is open
  *     cat my\ fi<TAB>      the same word without a mark: a blank in what is put in gets a backslash
  */
-#include "sh.h"
+#include "../sh.h"
 #include <dirent.h>
 #include <sys/stat.h>
 

@@ -10,7 +10,7 @@
  * kernel disagreed about a width, the cursor would stand in a wrong column after each such character.
  */
 #include <vt_term.h>
-#include "../../include/lib/char_width_table.h"
+#include "../../../include/lib/char_width_table.h"
 
 /*
  * A byte that begins no character counts as one character of its own (VT_NO_CHAR), so a caller that
