@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: capabilities, mlock, fallocate and seals, inotify, adjtimex, openat2, bind mounts: all but the last as on Linux
 # requires: smp=1,4 timeout=240 progs="captest locktest sealtest inotest clocktest opentest bindtest"
-# requires: rooms="bind fallocate inotify memfd procfs ranges"
+# requires: rooms="adjust bind fallocate inotify memfd procfs ranges"
 . /run/prelude
 mkdir -p /tmp/calls
 cd /tmp/calls

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: files, names and descriptors at their edges, as Linux has them
 # requires: smp=2 timeout=120 progs="filetest nametest fdtest edgetest limittest tmpfiles copies unshared"
-# requires: rooms="anon fasync inotify memfd pidfd procfs ranges rseq splice"
+# requires: rooms="anon fasync inotify memfd pidfd procfs ranges rseq splice unshare"
 . /run/prelude
 cd /tmp
 for program in filetest nametest fdtest edgetest limittest tmpfiles copies unshared; do
