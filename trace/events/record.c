@@ -235,7 +235,8 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 	if (unlikely(buffer->judged))
 		end_judged(buffer, fp, flags);
 	else if (unlikely((flags & EVENT_FILE_TRIGGERS) || !buffer->event))
-		event_triggers()->end(buffer, fp, flags); /* there are some, or were when the record was begun */
+		/* The event has triggers, or had some when the record was begun: so the table has its entry. */
+		(*__start_ptrs_event_triggers)->end(buffer, fp, flags);
 	else if (unlikely(flags & ~EVENT_FILE_PLAIN))
 		end_in_ring(buffer, fp, flags);
 	else
