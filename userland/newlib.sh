@@ -19,7 +19,7 @@ mkdir -p "$work/src" "$work/obj"
 tar -xf "$tarball" -C "$work/src" --strip-components=1
 
 # Where the machine has no system calls in newlib, its functions would call open() and fstat() by those names, which are
-# ours and take the kernel's flags and structures. We want _open() and _fstat() everywhere: see lib/newlib_glue.c.
+# ours and take the kernel's flags and structures. We want _open() and _fstat() everywhere: see lib/posix/newlib_glue.c.
 sed 's/-DMISSING_SYSCALL_NAMES//g' "$work/src/newlib/configure.host" >"$work/configure.host"
 cat "$work/configure.host" >"$work/src/newlib/configure.host"
 

@@ -53,7 +53,7 @@ struct tracer {
 	/* What follows "# tracer: NAME" and "#"; NULL: trace_default_header. */
 	void (*print_header)(struct seq_file *s, struct trace_iterator *iter);
 	bool allow_instances; /* may be an instance's; else the top array's only */
-	bool finds_noise;     /* it measures what takes a CPU's time: overload.c ends no recording meanwhile */
+	bool finds_noise;     /* it measures what takes a CPU's time: trace/overload ends no recording meanwhile */
 	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (core/aside.h), not the buffer */
 };
 #define REGISTER_TRACER(t) REGISTER_IN(tracers, t)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # description: each allocation for a dynamic event or a histogram fails once: ENOMEM, the file is as it was, nothing is left behind
 # requires: timeout=300 progs="faultevents"
-# requires: rooms="hist procfs triggers"
+# requires: rooms="fault_inject hist procfs triggers"
 . /run/prelude
 tracing_reset
 echo 20 > buffer_size_kb

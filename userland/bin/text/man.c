@@ -2,7 +2,7 @@
  * man [-k] [1|7] NAME: a page of this system's documentation (7), or how a program is used (1), which is what
  * its own --help says; man -k WORD: which pages and programs have to do with it.
  *
- * Pages are the Markdown of docs/ and README.md, laid out for the terminal by lib/markdown.c. They come with
+ * Pages are the Markdown of docs/ and README.md, laid out for the terminal by lib/text/markdown.c. They come with
  * a session's first files, so a machine that was booted without those has only the programs. In a root of
  * other programs the first files are in /vitrine (userland/etc/enter-root).
  */

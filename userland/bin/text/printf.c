@@ -1,7 +1,7 @@
 /*
  * printf FORMAT [ARG...]: print by a format.
  *
- * The shell has the same built in; what it knows is said in lib/printf.c.
+ * The shell has the same built in; what it knows is said in lib/text/printf.c.
  */
 #include <vt.h>
 

@@ -1,7 +1,7 @@
 /*
  * test EXPRESSION | [ EXPRESSION ]: look at files, strings and numbers.
  *
- * The shell has the same built in; what it knows is in lib/test.c.
+ * The shell has the same built in; what it knows is in lib/text/test.c.
  */
 #include <vt.h>
 

@@ -1,6 +1,6 @@
 /*
- * recordlock: the lock of trace-record and trace-fn (userland/lib/trace/tracelock.c), taken over from a dead owner by several
- * processes at once. Of those that get it no two may have it at the same time.
+ * recordlock: the lock of trace-record and trace-fn (userland/lib/trace/tracelock.c), taken over from a dead owner by
+ * several processes at once. Of those that get it no two may have it at the same time.
  */
 #include <check.h>
 #include <sys/mman.h>
