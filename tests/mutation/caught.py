@@ -1,18 +1,17 @@
-"""Which test has caught which bug of the curated list: caught.txt, a line for each with the bug's key and the test. The
-whole list takes hours, and so it is tried in parts; a later run asks this test first, and begins with bugs that have
-no line."""
+"""Which test has caught which bug of the curated list: build/mutation/caught.txt, a line for each with the bug's key and
+the test. The whole list takes hours, and so it is tried in parts; a later run asks this test first, and begins with
+bugs that have no line."""
 
-import pathlib
+from operators import ROOT, curated
 
-from operators import curated
-
-FILE = pathlib.Path(__file__).with_name("caught.txt")
+FILE = ROOT / "build/mutation/caught.txt"
 
 
 def caught():
-    """{key: test} of the file."""
+    """{key: test} of the file, of tests that are still there."""
     lines = FILE.read_text(encoding="utf-8").splitlines() if FILE.exists() else []
-    return dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    found = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    return {key: test for key, test in found.items() if (ROOT / test.partition("::")[0]).exists()}
 
 
 def keep(results):
@@ -27,5 +26,6 @@ def keep(results):
         elif found["status"] in ("survived", "not run"):
             known.pop(key, None)
     lines = sorted(f"{key} {known[key]}\n" for key in wanted if key in known)
+    FILE.parent.mkdir(parents=True, exist_ok=True)
     FILE.write_text("# Made by `tests/mutation/mutation keep`: " + __doc__.partition(": ")[0] + ".\n" + "".join(lines))
     return len(lines), len(wanted)
