@@ -13,6 +13,7 @@ counted.
 
 import argparse
 import collections
+import difflib
 import fnmatch
 import functools
 import glob
@@ -92,13 +93,16 @@ def called(word, rooms):
 def named(word, rooms):
     """The same when it is one room, and optional."""
     found = called(word, rooms)
-    optional = " ".join(sorted(name for name, room in rooms.items() if room.kind == "optional"))
+    listed = "`make rooms` lists what can be left out"
     if not found:
-        raise Mistake(f"there is no room '{word}'; what can be left out: {optional}")
+        optional = [name for name, room in rooms.items() if room.kind == "optional"]
+        last = {name.rpartition("/")[2]: name for name in optional}
+        near = [last.get(name, name) for name in difflib.get_close_matches(word, [*optional, *last], 1)]
+        raise Mistake(f"there is no room '{word}'{''.join(f' (is it {name}?)' for name in near)}: {listed}")
     if len(found) > 1:
         raise Mistake(f"several rooms end in '{word}': {' '.join(found)}")
     if rooms[found[0]].kind != "optional":
-        raise Mistake(f"every kernel has {found[0]}; what can be left out: {optional}")
+        raise Mistake(f"every kernel has {found[0]}: {listed}")
     return found[0]
 
 

@@ -82,6 +82,9 @@ def test_core_boots_and_traces_itself(machine):
     assert lines[-5:-3] == ["Invalid argument", "0"], output  # no function commands
     assert lines[-3:] == ["Invalid argument", "0", "1"], output  # no explanation; Linux's own words are there
     assert {"full 137", "Out of memory: Killed process  (dd), which needed a page"} <= set(lines), output
+    words = ["--arch", machine.arch, "--build", f"build/{machine.arch}-core", "--share", ROOT, os.devnull]
+    done = subprocess.run([os.path.join(ROOT, "tools/vrun"), *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 126 and "--share: this kernel is without drivers/virtio/9p" in done.stderr, done
     config = Path(ROOT, "build", f"{machine.arch}-core", "config").read_text(encoding="ascii")
     assert "# CONFIG_NET is not set\n" in config and "# CONFIG_HIST_TRIGGERS is not set\n" in config
     assert "# CONFIG_MODULES is not set\n" in config
