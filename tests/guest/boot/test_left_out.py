@@ -63,7 +63,7 @@ def test_core_boots_and_traces_itself(machine):
     done = make(machine.arch, "CORE=1", "kernel", f"build/{machine.arch}-core/initramfs.cpio")
     assert done.returncode == 0, done.stdout
     script = Path(ROOT, "tests/guest/stories/boot/core.sh").read_bytes()
-    run = machine.script(script, build=os.path.join(ROOT, "build", f"{machine.arch}-core"), mem="64M")
+    run = machine.script(script, build=os.path.join(ROOT, "build", f"{machine.arch}-core"), mem="64M", icount=True)
     try:
         run.wait_exit()
     finally:
