@@ -76,8 +76,8 @@ $(BUILD)/initramfs.cpio: FORCE
 endif
 # What a variant takes from the full kernel's folder: the programs, and of its objects those that it links.
 full:
-	$(if $(CHOICE),+$(Q)$(MAKE) ARCH=$(ARCH) CORE= WITH= WITHOUT= $(filter $(FULL)/%,$(KOBJ)))
-	+$(Q)$(MAKE) ARCH=$(ARCH) NOPG= NOEVENTS= BRANCH= GCOV= CORE= WITH= WITHOUT= programs
+	$(if $(CHOICE),+$(Q)$(MAKE) -s ARCH=$(ARCH) CORE= WITH= WITHOUT= $(filter $(FULL)/%,$(KOBJ)))
+	+$(Q)$(MAKE) -s ARCH=$(ARCH) NOPG= NOEVENTS= BRANCH= GCOV= CORE= WITH= WITHOUT= programs
 programs: $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION)
 .PHONY: all full programs
 

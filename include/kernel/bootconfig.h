@@ -3,4 +3,4 @@
 
 #include <lib/bootconfig.h>
 
-extern struct bootconfig boot_config; /* [I] after boot; nr 0: there is none */
+extern struct bootconfig boot_config; /* [I] after boot; without a bootconfig nr is 0 */

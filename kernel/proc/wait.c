@@ -320,8 +320,8 @@ static int do_wait(struct wait_opts *wo)
 
 /*
  * wait4(2) with kernel pointers: upid is a process, -1 for any child, 0 for the caller's group, -N for group N. Returns
- * the child's number, 0 (WNOHANG, none is ready), -EINVAL, -ESRCH, -ECHILD, -ERESTARTSYS. *wstatus is written only
- * with a child, *ru may be in any case. Thread context.
+ * the child's number; 0 for WNOHANG when every child still runs; -EINVAL, -ESRCH, -ECHILD, -ERESTARTSYS. *wstatus is
+ * written only when a child is returned; *ru may be written in any case. Thread context.
  */
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {

@@ -62,7 +62,7 @@ bool trace_option_of(const char *text, const struct tracer *tracer);
 int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on);
 /* For flag_changed of a tracer that relies on `overwrite`: -EINVAL when that is about to go off. */
 int trace_keep_overwrite(u64 mask, bool set);
-/* Option i of the general ones by its name; NULL: there is none, or this array has it not. Any context. */
+/* The name of general option i; NULL where i is too large, or where this array lacks the option. Any context. */
 const char *trace_option_name(const struct trace_array *tr, unsigned i);
 #define OPTION_FILE \
 	"option" /* the subject of hints (struct trace_hint) of the files options/NAME, whose owner is the array */

@@ -196,8 +196,8 @@ void trace_print_event_init(struct trace_event_set *set);
 bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n);
 
 /*
- * The name of the system call, without "sys_"; NULL: there is none of this number. Any context. The pointer is NULL in
- * a kernel without trace/syscalls.
+ * Returns the name of the system call without "sys_", or NULL for a number that no call has. Any context. The pointer
+ * itself is NULL in a kernel without trace/syscalls.
  */
 extern const char *(*trace_syscall_name)(u64 nr); /* [I, boot] */
 /* events/eval_map.c: names of values that came at run time, with a module, in the order of coming. [e] */

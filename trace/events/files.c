@@ -186,7 +186,7 @@ static const struct text_file of_all[] = {
 	EVENT_TEXT("header_page", 0440, header_page_show, NULL, NULL),
 };
 
-/* Of one event: its own files, and those that other rooms have added. */
+/* A file in the folder of an event: one of this file's, or one that another room has registered. */
 const struct text_file *trace_event_text_file(enum trace_event_level level, const char *name)
 {
 	const struct text_file *added;

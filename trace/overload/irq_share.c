@@ -105,7 +105,7 @@ static void set_percent(unsigned percent)
 static int irq_share_init(void)
 {
 	irq_share_exceeded = irq_share_add;
-	smp_wmb(); /* an interrupt that owes something finds whom to tell */
+	smp_wmb(); /* before the share: an interrupt that exceeds it calls the function */
 	set_percent(25);
 	return 0;
 }

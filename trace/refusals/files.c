@@ -12,7 +12,7 @@
 #include "core/tracer.h"
 #include "refusals.h"
 
-/* A name that is there was refused for a latency tracer; for any other name all names are told. */
+/* If the clock exists, a latency tracer has refused it. For an unknown name, the line lists all clocks. */
 static void explain_trace_clock(struct trace_refusal *r)
 {
 	const char *name;

@@ -7,8 +7,8 @@
  * (stacktrace), the record stays in place meanwhile: the last record of `traceoff if ...` is the one that met the
  * condition. This order is Linux's.
  *
- * Context: probes, which run in any context with preemption off. Nothing here locks, allocates or sleeps; how lists and
- * flags change is told in set.c.
+ * Context: probes, which run in any context with preemption off. Nothing here locks, allocates or sleeps; set.c
+ * changes the lists and the flags, and its comments say how.
  */
 #include <lib/string.h>
 #include <sched/sched.h>

@@ -14,7 +14,7 @@ struct trigger_command {
 	bool behind;	 /* acts behind the record */
 	bool not_within; /* cannot act while a record is being made */
 	bool reads;	 /* looks at the record, so it acts while that is where it was made */
-	bool last;	 /* stands behind the event's other triggers, the newest at the end */
+	bool last;	 /* acts after the event's other triggers; the newest of these acts last */
 	int (*prepare)(struct trace_array *tr);	   /* NULL, or before the first hit. 0 or -errno */
 	void (*unprepare)(struct trace_array *tr); /* the other way round, when the trigger is freed */
 	/* Acts, if the count allows it. In the probe: any context, preemption off; it must not lock or allocate. */
